@@ -1,0 +1,43 @@
+# run     serve on http://127.0.0.1:4000 with an embedded database under ./data (needs Rust and Node.js, nothing else)
+# test    the one check: everything below but the two long runs; installs what it misses (Debian)
+# check   formatting, lints, documentation and types, without running anything
+# bench   measurements of this machine, to read as ratios
+# docker-check   the Dockerfile's steps in full, release build included, without a Docker engine (Debian)
+# chaos   the kill -9 rounds for longer than a test run has time for
+.PHONY: run web build test check bench docker-check chaos
+
+run: web
+	cargo run --release --locked -- serve
+
+web: web/dist/index.html
+
+build: web
+	cargo build --release --locked
+
+test:
+	scripts/test.sh
+
+check: web
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps --document-private-items
+	npm --prefix web run check
+
+bench: web
+	cargo bench --locked
+
+docker-check:
+	scripts/docker-steps.sh
+
+chaos: web
+	CHAOS_ROUNDS=500 scripts/with-postgres.sh cargo test --locked --test it chaos
+
+# The built page is made again only when something it is made from has changed.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json web/.npmrc
+	npm --prefix web ci
+	touch $@
+
+web/dist/index.html: web/node_modules/.package-lock.json schema.graphql \
+		$(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -path web/tests -prune -o -type f ! -name generated.ts -print)
+	npm --prefix web run build
+	touch $@

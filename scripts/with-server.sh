@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs a command with a server of its own, on an empty embedded database and a free port, as WRITEWATCH_URL:
+# scripts/with-server.sh npm --prefix web run test:browser
+# The server is the one that `cargo test` built; it and its database end with the command.
+set -euo pipefail
+root=$(dirname "$(dirname "$(realpath "$0")")")
+binary=${CARGO_TARGET_DIR:-$root/target}/debug/writewatch
+
+dir=$(mktemp --directory --tmpdir writewatch-server.XXXXXX)
+touch "$dir/out"
+WRITEWATCH_LISTEN=${WRITEWATCH_LISTEN:-127.0.0.1:0} "$binary" serve --database-url "sqlite://$dir/writewatch.db" >"$dir/out" 2>"$dir/log" &
+server=$!
+
+clean_up() {
+  local status=$?
+  kill "$server" 2>/dev/null || true
+  wait "$server" || true
+  if [ "$status" != 0 ]; then
+    echo "with-server.sh: the server's last messages:" >&2
+    tail -n 50 "$dir/log" >&2
+  fi
+  rm -rf "$dir"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# The line that says where it listens comes when it is ready.
+deadline=$((SECONDS + 60))
+until WRITEWATCH_URL=$(sed -n 's/^writewatch listening on //p' "$dir/out") && [ -n "$WRITEWATCH_URL" ]; do
+  kill -0 "$server" 2>/dev/null || { echo "with-server.sh: the server ended before it was ready" >&2; exit 1; }
+  [ "$SECONDS" -lt "$deadline" ] || { echo "with-server.sh: the server was not ready within a minute" >&2; exit 1; }
+  sleep 0.05
+done
+export WRITEWATCH_URL
+"$@"

@@ -1,0 +1,79 @@
+//! Settings: the only reader of flags and environment.
+
+use std::net::SocketAddr;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::http::Origin;
+use crate::store::DatabaseUrl;
+
+/// Keeps the books of a connector's writes to outside providers.
+#[derive(Debug, Parser)]
+#[command(version, about, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do; `serve` when left out.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The settings of `serve` when no subcommand is named.
+    #[command(flatten)]
+    pub config: Config,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve page, playground and API (the default)
+    Serve(Config),
+    /// Bring the database's schema up to date and exit
+    Migrate(Database),
+    /// Print the GraphQL schema (SDL) and exit
+    Schema,
+}
+
+/// Which database.
+#[derive(Debug, Clone, Args)]
+pub struct Database {
+    /// The database: sqlite://path or postgres://user:password@host:port/name
+    #[arg(
+        long,
+        env = "WRITEWATCH_DATABASE_URL",
+        hide_env_values = true,
+        default_value = "sqlite://data/writewatch.db",
+        value_parser = |text: &str| text.parse::<DatabaseUrl>()
+    )]
+    pub database_url: DatabaseUrl,
+}
+
+/// The settings of a server.
+#[derive(Debug, Clone, Args)]
+pub struct Config {
+    /// The database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, env = "WRITEWATCH_LISTEN", default_value = "127.0.0.1:4000")]
+    pub listen: SocketAddr,
+    /// Origin of a page that may use this server beside its own, like https://books.example; may be given several times
+    #[arg(long = "allow-origin", env = "WRITEWATCH_ALLOW_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
+    pub allowed_origins: Vec<Origin>,
+    /// Listen beyond this machine although everybody who reaches the port may read and write everything
+    #[arg(long, env = "WRITEWATCH_ALLOW_OPEN_ACCESS_BEYOND_LOOPBACK")]
+    pub allow_open_access_beyond_loopback: bool,
+}
+
+impl Config {
+    /// Checks what no single setting can say.
+    ///
+    /// # Errors
+    /// The setting and what it accepts.
+    pub fn check(&self) -> Result<(), String> {
+        if self.listen.ip().is_loopback() || self.allow_open_access_beyond_loopback {
+            return Ok(());
+        }
+        Err(format!(
+            "--listen (WRITEWATCH_LISTEN) is {}, which other machines reach, and there is no access control: use a loopback \
+             address like 127.0.0.1:4000, or accept the risk with --allow-open-access-beyond-loopback",
+            self.listen
+        ))
+    }
+}

@@ -1,0 +1,92 @@
+//! The follower: the one reader of the log's end on this server.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::{BATCH, Feed};
+use crate::store::{Result, Store, Wakeups};
+
+/// The net under the wake-ups.
+const POLL: Duration = Duration::from_secs(1);
+/// How long to wait after the database refused.
+const RETRY: Duration = Duration::from_millis(500);
+/// How long to wait between two looks at whether the writers that a head may have overtaken are done.
+const SETTLE_LOOK: Duration = Duration::from_millis(2);
+
+pub(super) async fn follow(feed: Feed, publish: watch::Sender<i64>, stop: CancellationToken) {
+    let work = async {
+        let mut commits = feed.store.commits();
+        let mut wakeups = listen(&feed.store).await;
+        loop {
+            match advance(&feed, &publish).await {
+                Ok(()) => feed.running.store(true, Ordering::Relaxed),
+                Err(error) => {
+                    feed.running.store(false, Ordering::Relaxed);
+                    tracing::warn!(%error, "the feed cannot read the log");
+                    tokio::time::sleep(RETRY).await;
+                }
+            }
+            tokio::select! {
+                changed = commits.changed() => if changed.is_err() { return },
+                lost = heard(wakeups.as_mut()) => if lost {
+                    // Some wake-ups may have been missed: listen again, then read.
+                    wakeups = listen(&feed.store).await;
+                },
+                () = tokio::time::sleep(POLL) => if wakeups.is_none() { wakeups = listen(&feed.store).await },
+            }
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+/// Listens for other servers; without, the poll has to do until the database is back.
+async fn listen(store: &Store) -> Option<Wakeups> {
+    match store.wakeups().await {
+        Ok(wakeups) => wakeups,
+        Err(error) => {
+            tracing::warn!(%error, "the feed cannot listen for other servers");
+            None
+        }
+    }
+}
+
+/// Waits for a wake-up; true when the connection was lost.
+async fn heard(wakeups: Option<&mut Wakeups>) -> bool {
+    match wakeups {
+        Some(wakeups) => wakeups.heard().await.is_err(),
+        None => std::future::pending().await,
+    }
+}
+
+/// Reads what is settled and not yet handed on.
+async fn advance(feed: &Feed, publish: &watch::Sender<i64>) -> Result<()> {
+    let head = feed.store.head().await?;
+    let mut position = *publish.borrow();
+    if head.sequence <= position {
+        return Ok(());
+    }
+    while !feed.store.is_settled(&head).await? {
+        tokio::time::sleep(SETTLE_LOOK).await;
+    }
+    while position < head.sequence {
+        let changes = feed.store.changes_between(position, head.sequence, BATCH).await?;
+        // The last batch ends at the head, whose own row retention may have taken meanwhile.
+        position = match changes.last() {
+            Some(last) if i64::try_from(changes.len()) == Ok(BATCH) => last.sequence,
+            _ => head.sequence,
+        };
+        publish.send_replace(position);
+        if !changes.is_empty() {
+            // Without a subscriber there is nobody to hand it to.
+            let _ = feed.batches.send(Arc::new(changes.into_iter().map(Arc::new).collect()));
+        }
+    }
+    Ok(())
+}

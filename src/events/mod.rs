@@ -1,0 +1,110 @@
+//! The feed: the change log, read once by a follower and handed to every subscription of this server.
+//!
+//! ```text
+//!   change_event ──▶ follower ──▶ position (watch) ──▶ who needs to know how far the log is settled
+//!        ▲               └──────▶ broadcast ─────────▶ subscriptions; one that lags reads the log instead
+//!        └── commits of this server, wake-ups of others, a slow poll as the net under both
+//! ```
+//!
+//! The log is the truth and the broadcast only a short cut. A subscription holds the number of the last change that it
+//! looked at, so that what it has missed, for whatever reason, is what comes after that number in the log. The position
+//! is published before the broadcast: who subscribes first and then reads the position loses nothing between the two.
+
+mod cursor;
+mod follower;
+mod subscription;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+
+pub use cursor::Cursor;
+
+use crate::domain::changes::Change;
+use crate::store::{Engine, Error, Result, Store};
+
+/// Changes that are read from the log at once, and handed on as one.
+const BATCH: i64 = 500;
+/// Batches that a subscription may be behind before it has to read the log.
+const BEHIND: usize = 256;
+/// How long a list waits for the feed to settle what was committed before it was asked for.
+const SETTLE_WAIT: Duration = Duration::from_secs(2);
+
+/// A run of changes in the order of the log.
+type Batch = Arc<Vec<Arc<Change>>>;
+
+/// The feed of one server. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    store: Store,
+    feed_id: Arc<str>,
+    position: watch::Receiver<i64>,
+    batches: broadcast::Sender<Batch>,
+    running: Arc<AtomicBool>,
+}
+
+impl Feed {
+    /// Starts to follow the log from its present end; stops with the token.
+    ///
+    /// # Errors
+    /// When the database is not reached.
+    pub async fn start(store: Store, stop: CancellationToken) -> Result<Self> {
+        let feed_id = store.feed_info().await?.feed_id.into();
+        let head = store.head().await?.sequence;
+        let (publish, position) = watch::channel(head);
+        let (batches, _) = broadcast::channel(BEHIND);
+        let running = Arc::new(AtomicBool::new(true));
+        let feed = Self { store, feed_id, position, batches, running };
+        tokio::spawn(follower::follow(feed.clone(), publish, stop));
+        Ok(feed)
+    }
+
+    /// Whether the follower read the log at its last try.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// The number up to which the log is settled, at least as far as everything that was committed before the call:
+    /// who reads up to it skips nothing, and sees their own acts.
+    ///
+    /// # Errors
+    /// When the database is not reached.
+    pub async fn settled_through(&self) -> Result<i64> {
+        if self.store.engine() == Engine::Sqlite {
+            // One writer: whatever is visible has nothing missing before it.
+            return Ok(i64::MAX);
+        }
+        let head = self.store.head().await?.sequence;
+        let mut position = self.position.clone();
+        let settled = position.wait_for(|position| *position >= head);
+        match tokio::time::timeout(SETTLE_WAIT, settled).await {
+            Ok(Ok(position)) => Ok(*position),
+            Ok(Err(_)) => Err(Error::Stopping),
+            // A stranger's transaction runs for long: what is settled is shown.
+            Err(_) => Ok(*self.position.borrow()),
+        }
+    }
+
+    /// The cursor of a change of this log.
+    #[must_use]
+    pub fn cursor(&self, sequence: i64) -> Cursor {
+        Cursor { feed_id: Arc::clone(&self.feed_id), sequence }
+    }
+
+    /// Reads a cursor that a client sent: the number after which it wants to go on.
+    ///
+    /// # Errors
+    /// `BadInput` for what is no cursor of this log, `CursorExpired` for one that is older than the oldest kept change.
+    pub async fn resume(&self, field: &str, text: &str) -> Result<i64> {
+        let sequence = Cursor::decode(field, text, &self.feed_id)?;
+        let oldest = self.store.feed_info().await?.trimmed_through;
+        if sequence < oldest {
+            return Err(Error::CursorExpired { oldest: self.cursor(oldest).to_string() });
+        }
+        Ok(sequence)
+    }
+}

@@ -1,0 +1,212 @@
+//! The document as clients see it: what became of its writes, derived as it is asked for.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, Object, SimpleObject};
+
+use super::changes::{ChangeConnection, timeline};
+use super::errors::Result;
+use super::loaders::{IsCandidate, OperationsOf, RepairOf, TrimOf, WatchesOf, WinnerOf, WriteFactsOf, load};
+use super::operations::{self, Operation, OperationConnection};
+use super::pages::PageArgs;
+use super::scalars::{DateTime, Json};
+use super::watches::Watch;
+use crate::domain::documents as domain;
+use crate::domain::watches::Watch as WatchRow;
+use crate::domain::words::DocumentWriteState;
+use crate::store::{ChangesOf, OperationOrder, Page};
+
+/// A document of the local store and what became of its writes, as far as the viewer may see them. Any id names one.
+#[derive(Debug, Clone)]
+pub(super) struct Document(pub String);
+
+/// What the local store shows of a document now.
+#[derive(Debug, Clone, SimpleObject)]
+pub(super) struct Winner {
+    /// The document.
+    document_id: String,
+    /// The digest of what it shows; of a deleted document the one that the connector defines for absence.
+    digest: String,
+    /// A hybrid logical clock text: a lower one never replaces a higher.
+    version: Option<String>,
+    /// When it was recorded.
+    updated_at: DateTime,
+}
+
+impl From<domain::Winner> for Winner {
+    fn from(row: domain::Winner) -> Self {
+        Self {
+            document_id: row.document_id,
+            digest: row.digest,
+            version: row.version,
+            updated_at: DateTime(row.updated_at),
+        }
+    }
+}
+
+/// Fields that were left out of a document's copy at the provider.
+#[derive(Debug, Clone, SimpleObject)]
+pub(super) struct EntityTrim {
+    /// The document.
+    document_id: String,
+    /// The DID whose data it is.
+    owner_did: String,
+    /// The connector that left them out.
+    connector_name: String,
+    /// Which fields, in the connector's own form.
+    trimmed_fields: Json,
+    /// When it was said last.
+    updated_at: DateTime,
+}
+
+/// A repair that an observation decided and that is still to be written.
+#[derive(Debug, Clone, SimpleObject)]
+pub(super) struct ObservationRepair {
+    /// The document.
+    document_id: String,
+    /// The DID whose data it is.
+    owner: String,
+    /// The hybrid logical clock of the fetch that asked for it.
+    fetch_hlc: String,
+    /// The hybrid logical clock of the decision.
+    decision_hlc: String,
+    /// Whether the document is to be there.
+    present: bool,
+    /// The digest of what it is to show.
+    value_digest: Option<String>,
+    /// When it was put.
+    written_at: DateTime,
+}
+
+impl Document {
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Arc<domain::WriteFacts>> {
+        Ok(load(ctx, WriteFactsOf(self.0.clone())).await?.unwrap_or_default())
+    }
+
+    async fn watch_rows(&self, ctx: &Context<'_>) -> Result<Vec<WatchRow>> {
+        Ok(load(ctx, WatchesOf(self.0.clone())).await?.unwrap_or_default())
+    }
+
+    /// The watch of the latest commit's owner and model; without a commit, the document's only one.
+    async fn watch_row(&self, ctx: &Context<'_>, facts: &domain::WriteFacts) -> Result<Option<WatchRow>> {
+        let Some(commit) = &facts.last_commit else { return Ok(None) };
+        let watches = self.watch_rows(ctx).await?;
+        Ok(watches.into_iter().find(|row| row.owner_did == commit.owner_did && row.model == commit.model))
+    }
+}
+
+/// A document of the local store and what became of its writes, as far as the viewer may see them. Any id names one.
+#[Object]
+impl Document {
+    /// The document's id in the local store.
+    async fn id(&self) -> &str {
+        &self.0
+    }
+
+    /// What became of its writes.
+    async fn write_state(&self, ctx: &Context<'_>) -> async_graphql::Result<DocumentWriteState> {
+        let facts = self.facts(ctx).await?;
+        let watch = self.watch_row(ctx, &facts).await?;
+        Ok(domain::write_state(&facts, watch.as_ref()))
+    }
+
+    /// Its operations, oldest first.
+    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments")]
+    async fn operations(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<i32>,
+        #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the back, 0 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only rows before this cursor.")] before: Option<String>,
+    ) -> async_graphql::Result<OperationConnection> {
+        let order = OperationOrder::CreatedAsc;
+        let args = PageArgs { first, after, last, before };
+        let slice = args
+            .slice(ctx, |field, cursor| operations::decode(order, field, cursor))
+            .map_err(super::errors::Failure::from)?;
+        let page = load(ctx, OperationsOf { document_id: self.0.clone(), slice }).await?;
+        let page = page.unwrap_or(Page { rows: vec![], has_next: false, has_previous: false, total: Some(0) });
+        Ok(operations::connect(page, order))
+    }
+
+    /// Its operations that are not settled, of any age, oldest first.
+    async fn in_flight(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<Operation>> {
+        Ok(self.facts(ctx).await?.in_flight.iter().cloned().map(Operation).collect())
+    }
+
+    /// Its latest operation that was committed.
+    async fn last_commit(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Operation>> {
+        Ok(self.facts(ctx).await?.last_commit.clone().map(Operation))
+    }
+
+    /// Its newest dead operation since the latest commit.
+    async fn last_failure(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Operation>> {
+        Ok(self.facts(ctx).await?.last_failure.clone().map(Operation))
+    }
+
+    /// The watch of its latest commit's owner and model.
+    async fn watch(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Watch>> {
+        let facts = self.facts(ctx).await?;
+        Ok(self.watch_row(ctx, &facts).await?.map(Watch))
+    }
+
+    /// All its watches, by identity.
+    async fn watches(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<Watch>> {
+        Ok(self.watch_rows(ctx).await?.into_iter().map(Watch).collect())
+    }
+
+    /// What the local store shows of it now, as the connector said last.
+    async fn winner(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Winner>> {
+        Ok(load(ctx, WinnerOf(self.0.clone())).await?.map(Winner::from))
+    }
+
+    /// Fields that were left out of its copy at the provider.
+    async fn trim(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<EntityTrim>> {
+        let Some(row) = load(ctx, TrimOf(self.0.clone())).await? else { return Ok(None) };
+        Ok(Some(EntityTrim {
+            document_id: row.document_id,
+            owner_did: row.owner_did,
+            connector_name: row.connector_name,
+            trimmed_fields: Json::stored(&row.trimmed_fields)?,
+            updated_at: DateTime(row.updated_at),
+        }))
+    }
+
+    /// The repair that it waits for.
+    async fn repair(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<ObservationRepair>> {
+        Ok(load(ctx, RepairOf(self.0.clone())).await?.map(|row| ObservationRepair {
+            document_id: row.document_id,
+            owner: row.owner,
+            fetch_hlc: row.fetch_hlc,
+            decision_hlc: row.decision_hlc,
+            present: row.present != 0,
+            value_digest: row.value_digest,
+            written_at: DateTime(row.written_at),
+        }))
+    }
+
+    /// Whether a watch, a sweep's candidate, a trim, a repair or an unsettled operation is left of it.
+    async fn has_connector_work(&self, ctx: &Context<'_>) -> async_graphql::Result<bool> {
+        let id = || self.0.clone();
+        Ok(!self.facts(ctx).await?.in_flight.is_empty()
+            || !self.watch_rows(ctx).await?.is_empty()
+            || load(ctx, TrimOf(id())).await?.is_some()
+            || load(ctx, RepairOf(id())).await?.is_some()
+            || load(ctx, IsCandidate(id())).await?.is_some())
+    }
+
+    /// What happened to it, its operations and its watches, oldest first.
+    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments")]
+    async fn changes(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<i32>,
+        #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the back, 0 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only rows before this cursor.")] before: Option<String>,
+    ) -> async_graphql::Result<ChangeConnection> {
+        let args = PageArgs { first, after, last, before };
+        Ok(timeline(ctx, ChangesOf::Document, self.0.clone(), args).await?)
+    }
+}

@@ -1,0 +1,199 @@
+//! Loaders: what the rows of one list ask for beside themselves is fetched together, one statement for all of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_graphql::Context;
+use async_graphql::dataloader::{DataLoader, Loader};
+
+use super::errors::Failure;
+use crate::domain::changes::Change;
+use crate::domain::documents::{EntityTrim, ObservationRepair, Winner, WriteFacts};
+use crate::domain::operations::Operation;
+use crate::domain::viewer::Viewer;
+use crate::domain::watches::Watch;
+use crate::events::Feed;
+use crate::store::{ChangesOf, Page, Slice, Store};
+
+/// Reads on behalf of one viewer.
+pub(super) struct Reader {
+    store: Store,
+    feed: Feed,
+    viewer: Arc<Viewer>,
+}
+
+impl Reader {
+    pub(super) const fn new(store: Store, feed: Feed, viewer: Arc<Viewer>) -> Self {
+        Self { store, feed, viewer }
+    }
+}
+
+/// Loads one thing, together with what others of the same list load now.
+pub(super) async fn load<K>(ctx: &Context<'_>, key: K) -> Result<Option<<Reader as Loader<K>>::Value>, Failure>
+where
+    K: Send + Sync + std::hash::Hash + Eq + Clone + 'static,
+    Reader: Loader<K, Error = Failure>,
+{
+    ctx.data_unchecked::<DataLoader<Reader>>().load_one(key).await
+}
+
+macro_rules! keys {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
+        $($(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub(super) struct $name(pub String);)+
+    };
+}
+
+keys! {
+    /// An operation by its node key.
+    OperationByNodeKey,
+    /// The operation that was reissued from this node key.
+    ReissueOf,
+    /// A watch by its node key.
+    WatchByNodeKey,
+    /// The newest operation of a document.
+    NewestOf,
+    /// What a document's write state derives from.
+    WriteFactsOf,
+    /// A document's watches.
+    WatchesOf,
+    /// A document's winner.
+    WinnerOf,
+    /// A document's trim.
+    TrimOf,
+    /// A document's repair.
+    RepairOf,
+    /// Whether a sweep has the document among its candidates.
+    IsCandidate,
+}
+
+/// Loads by one statement for all keys, and sorts the rows to their keys.
+macro_rules! loader {
+    ($key:ident => $value:ty, |$reader:ident, $ids:ident| $rows:expr, |$row:ident| $id:expr) => {
+        impl Loader<$key> for Reader {
+            type Value = $value;
+            type Error = Failure;
+
+            async fn load(&self, keys: &[$key]) -> Result<HashMap<$key, $value>, Failure> {
+                let $reader = self;
+                let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
+                let $ids = ids.as_slice();
+                Ok($rows.into_iter().map(|$row| ($key($id), $row)).collect())
+            }
+        }
+    };
+}
+
+loader!(OperationByNodeKey => Operation,
+    |reader, ids| reader.store.operations_by_node_key(&reader.viewer, ids).await?, |row| row.node_key.clone());
+loader!(ReissueOf => Operation,
+    |reader, ids| reader.store.operations_reissued_from(&reader.viewer, ids).await?,
+    |row| row.reissued_from.clone().unwrap_or_default());
+loader!(WatchByNodeKey => Watch,
+    |reader, ids| reader.store.watches_by_node_key(&reader.viewer, ids).await?,
+    |row| crate::domain::ids::digest(&row.identity().parts()));
+loader!(WinnerOf => Winner, |reader, ids| reader.store.winners(ids).await?, |row| row.document_id.clone());
+loader!(TrimOf => EntityTrim, |reader, ids| reader.store.trims(ids).await?, |row| row.document_id.clone());
+loader!(RepairOf => ObservationRepair, |reader, ids| reader.store.repairs(ids).await?, |row| row.document_id.clone());
+
+impl Loader<IsCandidate> for Reader {
+    type Value = ();
+    type Error = Failure;
+
+    async fn load(&self, keys: &[IsCandidate]) -> Result<HashMap<IsCandidate, ()>, Failure> {
+        let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
+        Ok(self.store.sweep_candidates_among(&ids).await?.into_iter().map(|id| (IsCandidate(id), ())).collect())
+    }
+}
+
+impl Loader<WatchesOf> for Reader {
+    type Value = Vec<Watch>;
+    type Error = Failure;
+
+    async fn load(&self, keys: &[WatchesOf]) -> Result<HashMap<WatchesOf, Vec<Watch>>, Failure> {
+        let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
+        let mut found: HashMap<WatchesOf, Vec<Watch>> = HashMap::new();
+        for watch in self.store.watches_of_documents(&self.viewer, &ids).await? {
+            found.entry(WatchesOf(watch.document_id.clone())).or_default().push(watch);
+        }
+        Ok(found)
+    }
+}
+
+impl Loader<NewestOf> for Reader {
+    type Value = Operation;
+    type Error = Failure;
+
+    async fn load(&self, keys: &[NewestOf]) -> Result<HashMap<NewestOf, Operation>, Failure> {
+        let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
+        let newest = self.store.newest_operations(&self.viewer, &ids).await?;
+        Ok(keys.iter().cloned().zip(newest).filter_map(|(key, row)| Some((key, row?))).collect())
+    }
+}
+
+impl Loader<WriteFactsOf> for Reader {
+    type Value = Arc<WriteFacts>;
+    type Error = Failure;
+
+    async fn load(&self, keys: &[WriteFactsOf]) -> Result<HashMap<WriteFactsOf, Arc<WriteFacts>>, Failure> {
+        let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
+        let facts = self.store.write_facts(&self.viewer, &ids).await?;
+        Ok(keys.iter().cloned().zip(facts.into_iter().map(Arc::new)).collect())
+    }
+}
+
+/// The same page of the operations of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct OperationsOf {
+    pub document_id: String,
+    pub slice: Slice,
+}
+
+/// The same page of the changes of an entity or a document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct TimelineOf {
+    pub of: ChangesOf,
+    pub id: String,
+    pub slice: Slice,
+}
+
+impl Loader<OperationsOf> for Reader {
+    type Value = Page<Operation>;
+    type Error = Failure;
+
+    async fn load(&self, keys: &[OperationsOf]) -> Result<HashMap<OperationsOf, Page<Operation>>, Failure> {
+        let mut loaded = HashMap::new();
+        for (slice, keys) in grouped(keys, |key| key.slice.clone()) {
+            let ids: Vec<String> = keys.iter().map(|key| key.document_id.clone()).collect();
+            let pages = self.store.operations_of_documents(&self.viewer, &ids, &slice).await?;
+            loaded.extend(keys.into_iter().cloned().zip(pages));
+        }
+        Ok(loaded)
+    }
+}
+
+impl Loader<TimelineOf> for Reader {
+    type Value = Page<Change>;
+    type Error = Failure;
+
+    async fn load(&self, keys: &[TimelineOf]) -> Result<HashMap<TimelineOf, Page<Change>>, Failure> {
+        let through = self.feed.settled_through().await?;
+        let mut loaded = HashMap::new();
+        for ((of, slice), keys) in grouped(keys, |key| (key.of, key.slice.clone())) {
+            let ids: Vec<String> = keys.iter().map(|key| key.id.clone()).collect();
+            let pages = self.store.changes_of(&self.viewer, of, &ids, through, &slice).await?;
+            loaded.extend(keys.into_iter().cloned().zip(pages));
+        }
+        Ok(loaded)
+    }
+}
+
+/// The keys by what they have in common.
+fn grouped<K, G: std::hash::Hash + Eq>(keys: &[K], by: impl Fn(&K) -> G) -> HashMap<G, Vec<&K>> {
+    let mut groups: HashMap<G, Vec<&K>> = HashMap::new();
+    for key in keys {
+        groups.entry(by(key)).or_default().push(key);
+    }
+    groups
+}

@@ -1,0 +1,89 @@
+//! The schema: input, act, payload. One file a noun, merged here.
+//!
+//! An expected refusal is an outcome in the payload; an error has a code from `errors`. No rule lives here, and no SQL.
+
+mod changes;
+mod documents;
+mod errors;
+mod loaders;
+mod node;
+mod operation_acts;
+mod operation_input;
+mod operations;
+mod pages;
+mod query;
+mod scalars;
+mod subscriptions;
+mod together;
+mod viewer;
+mod watch_acts;
+mod watches;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_graphql::dataloader::DataLoader;
+use async_graphql::{MergedObject, Request, Response};
+use futures_util::stream::{BoxStream, StreamExt as _};
+
+pub use crate::domain::viewer::Viewer;
+use crate::app::App;
+use crate::events::Feed;
+use crate::store::Store;
+use loaders::Reader;
+use together::{Asked, stream_with_loads, with_loads};
+
+/// Everything that changes something. Each act is done once its answer arrives; what did not happen says why.
+#[derive(MergedObject, Default)]
+pub struct Mutation(operation_acts::OperationActs, watch_acts::WatchActs);
+
+/// The schema that clients see.
+pub type Schema = async_graphql::Schema<query::Query, Mutation, subscriptions::Subscription>;
+
+/// What every resolver finds in its context.
+#[derive(Clone)]
+struct Services {
+    store: Store,
+    feed: Feed,
+}
+
+/// The schema over a store and its feed.
+#[must_use]
+pub fn schema(store: Store, feed: Feed) -> Schema {
+    builder().data(Services { store, feed }).finish()
+}
+
+fn builder() -> async_graphql::SchemaBuilder<query::Query, Mutation, subscriptions::Subscription> {
+    Schema::build(query::Query, Mutation::default(), subscriptions::Subscription)
+        .register_output_type::<node::Node>()
+        .disable_suggestions()
+}
+
+/// The schema's text, as `schema.graphql` has it.
+#[must_use]
+pub fn sdl() -> String {
+    builder().finish().sdl()
+}
+
+/// Makes a request one of this viewer's, with loaders of its own.
+fn attach(request: Request, app: &App, viewer: Viewer) -> (Request, Asked) {
+    let viewer = Arc::new(viewer);
+    let reader = Reader::new(app.store.clone(), app.feed.clone(), Arc::clone(&viewer));
+    let asked = Asked::default();
+    let spawner = asked.clone();
+    let loader = DataLoader::new(reader, move |load| spawner.push(load)).delay(Duration::ZERO);
+    (request.data(viewer).data(loader), asked)
+}
+
+/// Runs a query or a mutation on behalf of a viewer.
+pub async fn execute(app: &App, request: Request, viewer: Viewer) -> Response {
+    let (request, asked) = attach(request, app, viewer);
+    with_loads(asked, app.schema.execute(request)).await
+}
+
+/// Runs a subscription on behalf of a viewer: an answer for each of its events.
+#[must_use]
+pub fn follow(app: &App, request: Request, viewer: Viewer) -> BoxStream<'static, Response> {
+    let (request, asked) = attach(request, app, viewer);
+    stream_with_loads(asked, app.schema.execute_stream(request)).boxed()
+}

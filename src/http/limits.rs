@@ -1,0 +1,66 @@
+//! What one client may ask of the door, in one place. Owns numbers only; each is enforced in the file named beside it.
+
+use std::time::Duration;
+
+/// Bytes of a GraphQL document (`document/scan.rs`).
+pub const DOCUMENT_BYTES: usize = 64 * 1024;
+/// Lexical tokens of a document (`document/scan.rs`).
+pub const DOCUMENT_TOKENS: usize = 5_000;
+/// Brackets of any kind open at once: the parser recurses on them (`document/scan.rs`).
+pub const OPEN_BRACKETS: usize = 64;
+
+/// Aliases written in a document (`document/count.rs`).
+pub const ALIASES: u64 = 30;
+/// Root fields of an operation, fragments expanded (`document/count.rs`).
+pub const ROOT_FIELDS: u64 = 10;
+/// Directives written in a document (`document/count.rs`).
+pub const DIRECTIVES: u64 = 50;
+/// Fields inside fields; `GraphiQL`'s introspection needs 15 (`document/count.rs`).
+pub const FIELD_DEPTH: u64 = 16;
+/// Selection sets inside selection sets, fragments included; `GraphiQL`'s introspection needs 17 (`document/count.rs`).
+pub const SELECTION_DEPTH: u64 = 24;
+/// Selections of an operation with every fragment expanded where it is spread (`document/count.rs`).
+pub const EXPANDED_SELECTIONS: u64 = 2_000;
+/// Fields of the largest possible answer: each times the rows of the pages they stand in (`document/count.rs`).
+pub const ANSWER_FIELDS: u64 = 500_000;
+/// Rows of a page that is asked for without a size, and of the largest page (`document/count.rs`).
+pub const DEFAULT_PAGE_ROWS: u64 = 50;
+/// See `DEFAULT_PAGE_ROWS`.
+pub const MAX_PAGE_ROWS: u64 = 100;
+
+/// Errors in one answer (`answer.rs`).
+pub const ERRORS: usize = 10;
+
+/// Bytes of a request body, and of a WebSocket message (`graphql.rs`, `socket.rs`).
+pub const BODY_BYTES: usize = 1024 * 1024;
+/// From the first byte of a request's body to its answer (`graphql.rs`, `socket.rs`).
+pub const REQUEST_TIME: Duration = Duration::from_secs(30);
+/// From accepting a connection, or the end of its last answer, to the end of the next request's headers (`serve.rs`).
+pub const HEADER_TIME: Duration = Duration::from_mins(1);
+/// Bytes of a request's line and headers (`serve.rs`).
+pub const HEADER_BYTES: usize = 64 * 1024;
+/// From the signal to stop to leaving whatever is still open (`serve.rs`).
+pub const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
+
+/// From the opening of a socket to its `connection_init` (`socket.rs`).
+pub const INIT_TIME: Duration = Duration::from_secs(10);
+/// Between two server pings (`socket.rs`).
+pub const PING_EVERY: Duration = Duration::from_secs(20);
+/// From a ping to any sign of life (`socket.rs`).
+pub const PONG_TIME: Duration = Duration::from_secs(10);
+/// For a peer to take what is written to it (`socket.rs`).
+pub const WRITE_TIME: Duration = Duration::from_secs(10);
+/// From the signal to stop to a socket's closing: for requests already running (`socket.rs`).
+pub const DRAIN_TIME: Duration = Duration::from_secs(5);
+/// From our close frame to the peer's (`socket.rs`).
+pub const CLOSE_TIME: Duration = Duration::from_secs(1);
+/// Operations running at once on a socket (`socket.rs`).
+pub const SOCKET_OPERATIONS: usize = 100;
+/// Bytes of an operation's id on a socket (`socket/message.rs`).
+pub const SOCKET_ID_BYTES: usize = 256;
+/// Bytes read at once from a socket: an idle one costs what this is (`socket.rs`).
+pub const SOCKET_READ_BYTES: usize = 4 * 1024;
+/// Messages that wait are gathered up to this many bytes before they are written (`socket.rs`).
+pub const SOCKET_WRITE_BYTES: usize = 8 * 1024;
+/// Bytes of a close frame's reason: a control frame holds 125, two of them are the code (`socket/message.rs`).
+pub const CLOSE_REASON_BYTES: usize = 123;

@@ -1,0 +1,102 @@
+//! The door: how the schema is reached from outside.
+//!
+//! ```text
+//! serve ── router ─┬─ graphql  POST and GET ──┐
+//!                  │     └─ socket  upgrades ─┼─ ask ─ document ─ the schema ─ answer
+//!                  ├─ health, assets          │
+//!                  └─ origin  who may knock ──┘
+//! ```
+//! Transports differ in their frames and status codes only: what a client may ask is decided in `document`, what it is
+//! given in `answer`, alike for all of them. Nothing here knows what an operation or a watch is.
+
+mod accept;
+mod answer;
+mod ask;
+mod assets;
+mod document;
+mod graphql;
+mod health;
+mod limits;
+mod origin;
+mod refusal;
+mod serve;
+mod socket;
+
+use std::sync::Arc;
+
+use async_graphql::parser;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::middleware;
+use axum::routing::get;
+use futures_util::stream::{BoxStream, StreamExt as _};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower_http::trace::TraceLayer;
+
+use self::answer::Answer;
+use self::document::Prepared;
+use self::document::types::Types;
+use self::origin::Allowed;
+pub use self::origin::Origin;
+pub use self::serve::serve;
+use crate::app::App;
+use crate::domain::viewer::Viewer;
+use crate::graphql as schema;
+
+/// What every handler of the door shares.
+#[derive(Clone)]
+struct Door {
+    app: App,
+    types: Arc<Types>,
+    allowed: Arc<Allowed>,
+    /// Cancelled when the server is to stop.
+    shutdown: CancellationToken,
+    /// The sockets that are open, so that stopping can wait for their farewells.
+    sockets: TaskTracker,
+}
+
+impl Door {
+    fn new(app: App, shutdown: CancellationToken) -> Result<Self, parser::Error> {
+        let types = Arc::new(Types::read(&app.schema.sdl())?);
+        let allowed = Arc::new(Allowed::new(app.config.listen, &app.config.allowed_origins));
+        Ok(Self { app, types, allowed, shutdown, sockets: TaskTracker::new() })
+    }
+
+    /// Runs a query or mutation.
+    async fn run(&self, prepared: Prepared, viewer: Viewer) -> Answer {
+        Answer::finish(schema::execute(&self.app, prepared.request, viewer).await, &prepared.plan)
+    }
+
+    /// Runs a subscription: an answer for each of its events.
+    fn follow(&self, prepared: Prepared, viewer: Viewer) -> BoxStream<'static, Answer> {
+        let plan = prepared.plan;
+        schema::follow(&self.app, prepared.request, viewer).map(move |response| Answer::finish(response, &plan)).boxed()
+    }
+}
+
+/// The routes of the server. Cancel `shutdown` to close its sockets and streams.
+///
+/// # Errors
+/// When the schema's own description cannot be read back: a fault in the schema.
+pub fn router(app: App, shutdown: CancellationToken) -> Result<Router, parser::Error> {
+    Ok(routes(Door::new(app, shutdown)?))
+}
+
+fn routes(door: Door) -> Router {
+    let graphql = get(graphql::get).post(graphql::post).fallback(graphql::other_method);
+    Router::new()
+        .route("/graphql", graphql)
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .fallback(assets::serve)
+        .layer(DefaultBodyLimit::max(limits::BODY_BYTES))
+        .layer(middleware::from_fn_with_state(door.clone(), origin::guard))
+        .layer(TraceLayer::new_for_http().make_span_with(span))
+        .with_state(door)
+}
+
+/// What the log says of a request: the path without its query string, which may carry what is not for logs.
+fn span(request: &Request) -> tracing::Span {
+    tracing::debug_span!("request", method = %request.method(), path = request.uri().path())
+}

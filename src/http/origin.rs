@@ -1,0 +1,157 @@
+//! Who may knock: the names we are called by, and the pages whose scripts may open a socket.
+//!
+//! A page of another site can make a browser open a socket here, or have its own name resolve to this machine; the
+//! browser says so in Origin and Host. Programs send no Origin and are not held back by any of this.
+
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use axum::extract::{Request, State};
+use axum::http::header::{HOST, HeaderName, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::Door;
+use super::accept::Media;
+use super::answer::Answer;
+use super::graphql::written;
+use super::refusal::{Code, error};
+
+/// The names a browser on this machine calls it by.
+const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// A page's origin: scheme, host and port, as in `https://desk.example`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(Uri);
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let uri = text.parse::<Uri>().ok().filter(|uri| {
+            let http = matches!(uri.scheme_str(), Some("http" | "https"));
+            http && uri.authority().is_some() && uri.path_and_query().is_none_or(|path| path == "/")
+        });
+        uri.map(Self)
+            .ok_or_else(|| "an origin is a scheme, a host and perhaps a port, as in https://desk.example".to_owned())
+    }
+}
+
+/// What Host and Origin may say.
+#[derive(Debug)]
+pub struct Allowed {
+    /// Listening on loopback: then there is no other name for us, and local pages are trusted.
+    loopback: bool,
+    origins: Vec<Origin>,
+}
+
+impl Allowed {
+    /// By the address we listen on and the origins that were configured.
+    #[must_use]
+    pub fn new(listen: SocketAddr, origins: &[Origin]) -> Self {
+        Self { loopback: listen.ip().is_loopback(), origins: origins.to_vec() }
+    }
+
+    /// Whether a request for this name is for us.
+    fn host(&self, host: Option<&Authority>) -> bool {
+        if !self.loopback {
+            return true;
+        }
+        host.is_some_and(|host| {
+            let is = |name: &str| name.eq_ignore_ascii_case(host.host());
+            LOOPBACK_NAMES.into_iter().any(is) || self.origins.iter().filter_map(|Origin(uri)| uri.host()).any(is)
+        })
+    }
+
+    /// Whether a script of this origin may open a socket: our own page, a configured one, or a local one when we are.
+    #[must_use]
+    pub fn origin(&self, headers: &HeaderMap) -> bool {
+        let Some(origin) = headers.get(ORIGIN) else { return true };
+        let Some(Origin(origin)) = origin.to_str().ok().and_then(|origin| origin.parse().ok()) else { return false };
+        let name = origin.authority();
+        let same = host(headers).as_ref() == name;
+        let configured = self
+            .origins
+            .iter()
+            .any(|Origin(allowed)| allowed.scheme() == origin.scheme() && allowed.authority() == name);
+        let local = self.loopback
+            && LOOPBACK_NAMES.iter().any(|local| origin.host().is_some_and(|name| local.eq_ignore_ascii_case(name)));
+        same || configured || local
+    }
+}
+
+fn host(headers: &HeaderMap) -> Option<Authority> {
+    headers.get(HOST)?.to_str().ok()?.parse().ok()
+}
+
+/// Turns away requests under a foreign name, and sets the headers that every response has.
+pub async fn guard(State(door): State<Door>, request: Request, next: Next) -> Response {
+    let mut response = if door.allowed.host(host(request.headers()).as_ref()) {
+        next.run(request).await
+    } else {
+        let answer = Answer::refused(error(Code::Forbidden, "This server does not go by that name."));
+        written(Media::Json, StatusCode::MISDIRECTED_REQUEST, &answer)
+    };
+    for (name, value) in [
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(listen: &str) -> Allowed {
+        Allowed::new(listen.parse().unwrap(), &["https://desk.example".parse().unwrap()])
+    }
+
+    fn host_of(allowed: &Allowed, host: &str) -> bool {
+        allowed.host(host.parse().ok().as_ref())
+    }
+
+    #[test]
+    fn on_loopback_only_its_own_names_are_served() {
+        let local = allowed("127.0.0.1:4000");
+        for host in ["localhost:4000", "127.0.0.1", "[::1]:4000", "LOCALHOST", "desk.example"] {
+            assert!(host_of(&local, host), "{host}");
+        }
+        for host in ["evil.example", "evil.example:4000", "localhost.evil.example", "127.0.0.1.evil.example", ""] {
+            assert!(!host_of(&local, host), "{host}");
+        }
+        assert!(!local.host(None));
+        assert!(host_of(&allowed("0.0.0.0:4000"), "anything.example"));
+    }
+
+    #[test]
+    fn an_origin_is_no_more_than_that() {
+        for text in ["https://desk.example", "http://localhost:5173", "https://desk.example/"] {
+            assert!(text.parse::<Origin>().is_ok(), "{text}");
+        }
+        for text in ["", "*", "desk.example", "ftp://desk.example", "https://desk.example/path", "https://"] {
+            assert!(text.parse::<Origin>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn scripts_of_other_sites_open_no_socket() {
+        let from = |allowed: &Allowed, origin: &str| {
+            allowed.origin(
+                &[(HOST, "app.example".parse().unwrap()), (ORIGIN, origin.parse().unwrap())].into_iter().collect(),
+            )
+        };
+        let (local, open) = (allowed("127.0.0.1:4000"), allowed("0.0.0.0:4000"));
+        assert!(from(&open, "https://app.example") && from(&open, "https://desk.example"));
+        assert!(from(&local, "http://localhost:5173") && !from(&open, "http://localhost:5173"));
+        for origin in ["null", "https://evil.example", "http://desk.example", "https://desk.example.evil.example", ""] {
+            assert!(!from(&local, origin), "{origin}");
+        }
+        assert!(local.origin(&HeaderMap::new()), "a program that is no browser sends none");
+    }
+}

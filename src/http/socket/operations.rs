@@ -1,0 +1,158 @@
+//! The operations that run on a socket, each under its client's id.
+//!
+//! Queries and mutations run in tasks of their own, so that a client that does not read holds up nothing they hold; a
+//! subscription is a stream that is only asked for its next event when the last one has been written. So a socket holds
+//! at most one event per operation that the client has not taken.
+
+use std::collections::HashMap;
+
+use async_graphql::ServerError;
+use async_graphql::parser::types::OperationType;
+use async_graphql_value::ConstValue;
+use futures_util::FutureExt as _;
+use futures_util::stream::{self, AbortHandle, Abortable, BoxStream, SelectAll, StreamExt as _};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::domain::viewer::Viewer;
+use crate::http::answer::{Answer, guarded};
+use crate::http::document::Prepared;
+use crate::http::refusal::{Code, error};
+use crate::http::{Door, limits};
+
+/// Something an operation has to say.
+#[derive(Debug)]
+pub struct Event {
+    /// Which operation.
+    pub id: String,
+    /// What it says.
+    pub news: News,
+}
+
+/// What an operation says.
+#[derive(Debug)]
+pub enum News {
+    /// An answer; more may come.
+    Next(Answer),
+    /// It was refused, or an event of it could not be given: the end.
+    Error(Vec<ServerError>),
+    /// The end.
+    Complete,
+}
+
+struct Running {
+    abort: AbortHandle,
+    /// A query or mutation, which ends by itself.
+    is_request: bool,
+}
+
+/// The running operations of one socket.
+#[derive(Default)]
+pub struct Operations {
+    running: HashMap<String, Running>,
+    events: SelectAll<Abortable<BoxStream<'static, Event>>>,
+}
+
+impl Operations {
+    /// Whether an operation runs under this id.
+    pub fn has(&self, id: &str) -> bool {
+        self.running.contains_key(id)
+    }
+
+    /// Whether as many run as may.
+    pub fn is_full(&self) -> bool {
+        self.running.len() >= limits::SOCKET_OPERATIONS
+    }
+
+    /// Whether any query or mutation still runs.
+    pub fn has_requests(&self) -> bool {
+        self.running.values().any(|running| running.is_request)
+    }
+
+    /// Starts an operation.
+    pub fn start(&mut self, id: String, prepared: Prepared, door: &Door, viewer: Viewer) {
+        let is_request = prepared.kind != OperationType::Subscription;
+        let events =
+            if is_request { request(&id, prepared, door, viewer) } else { follow(&id, prepared, door, viewer) };
+        let (abort, registration) = AbortHandle::new_pair();
+        self.events.push(Abortable::new(events, registration));
+        self.running.insert(id, Running { abort, is_request });
+    }
+
+    /// Ends an operation, on the client's word: it says nothing more.
+    pub fn end(&mut self, id: &str) {
+        if let Some(running) = self.running.remove(id) {
+            running.abort.abort();
+        }
+    }
+
+    /// Ends the subscriptions.
+    pub fn end_subscriptions(&mut self) {
+        self.running.retain(|_, running| {
+            if !running.is_request {
+                running.abort.abort();
+            }
+            running.is_request
+        });
+    }
+
+    /// The next event of any of them; pending while there is none.
+    pub async fn next(&mut self) -> Event {
+        match self.events.next().await {
+            Some(event) => self.noted(event),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The next event, if one is there already.
+    pub fn ready(&mut self) -> Option<Event> {
+        let event = self.events.next().now_or_never()??;
+        Some(self.noted(event))
+    }
+
+    fn noted(&mut self, event: Event) -> Event {
+        if !matches!(event.news, News::Next(_)) {
+            self.running.remove(&event.id);
+        }
+        event
+    }
+}
+
+/// A query or mutation: one answer and the end, or a refusal. A mutation runs to its end whoever still listens.
+fn request(id: &str, prepared: Prepared, door: &Door, viewer: Viewer) -> BoxStream<'static, Event> {
+    let (id, door, is_query) = (id.to_owned(), door.clone(), prepared.kind == OperationType::Query);
+    let task = tokio::spawn(async move { guarded(door.run(prepared, viewer)).await });
+    let answer = async move {
+        let joined = if is_query { AbortOnDropHandle::new(task).await } else { task.await };
+        joined.unwrap_or_else(|_| Answer::refused(error(Code::Internal, "Internal error.")))
+    };
+    let events = answer.map(move |answer| match answer {
+        Answer::Refused { errors } => vec![Event { id, news: News::Error(errors) }],
+        executed @ Answer::Executed { .. } => {
+            vec![Event { id: id.clone(), news: News::Next(executed) }, Event { id, news: News::Complete }]
+        }
+    });
+    stream::once(events).flat_map(stream::iter).boxed()
+}
+
+/// A subscription: its events until it ends. An event that cannot be given ends it with an error, since going on would
+/// hide a gap.
+fn follow(id: &str, prepared: Prepared, door: &Door, viewer: Viewer) -> BoxStream<'static, Event> {
+    let id = id.to_owned();
+    let answers = std::panic::AssertUnwindSafe(door.follow(prepared, viewer)).catch_unwind();
+    stream::unfold(Some(answers.boxed()), move |answers| {
+        let id = id.clone();
+        async move {
+            let mut answers = answers?;
+            let (news, rest) = match answers.next().await {
+                Some(Ok(Answer::Executed { data: ConstValue::Null, errors } | Answer::Refused { errors })) => {
+                    (News::Error(errors), None)
+                }
+                Some(Ok(answer)) => (News::Next(answer), Some(answers)),
+                Some(Err(_)) => (News::Error(vec![error(Code::Internal, "Internal error.")]), None),
+                None => (News::Complete, None),
+            };
+            Some((Event { id, news }, rest))
+        }
+    })
+    .boxed()
+}

@@ -1,0 +1,105 @@
+//! The command: settings, wiring, and one of the subcommands.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use tokio_util::sync::CancellationToken;
+use writewatch::app::App;
+use writewatch::config::{Cli, Command, Config};
+use writewatch::store::{DatabaseUrl, Store};
+use writewatch::{graphql, http};
+
+/// What a bad setting ends with, as clap's own do.
+const BAD_SETTING: u8 = 2;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log();
+    let result = match cli.command.unwrap_or(Command::Serve(cli.config)) {
+        Command::Serve(config) => {
+            if let Err(problem) = config.check() {
+                complain(&problem);
+                return ExitCode::from(BAD_SETTING);
+            }
+            serve(config).await
+        }
+        Command::Migrate(database) => migrate(&database.database_url).await,
+        Command::Schema => tell(graphql::sdl().trim_end()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            complain(&problem);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(config: Config) -> Result<(), String> {
+    let stop = CancellationToken::new();
+    let store = open(&config.database.database_url).await?;
+    let listener = tokio::net::TcpListener::bind(config.listen)
+        .await
+        .map_err(|error| format!("--listen (WRITEWATCH_LISTEN): cannot listen on {}: {error}", config.listen))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let loops = CancellationToken::new();
+    let app = App::start(config, store.clone(), loops.clone()).await.map_err(|error| error.to_string())?;
+    tokio::spawn(stop_on_signal(stop.clone()));
+    tell(&format!("writewatch listening on http://{address}"))?;
+    let served = http::serve(listener, app, stop).await;
+    loops.cancel();
+    store.close().await;
+    served.map_err(|error| format!("the server failed: {error}"))
+}
+
+async fn migrate(url: &DatabaseUrl) -> Result<(), String> {
+    open(url).await?.close().await;
+    tell("the schema is up to date")
+}
+
+async fn open(url: &DatabaseUrl) -> Result<Store, String> {
+    Store::open(url, None)
+        .await
+        .map_err(|error| format!("--database-url (WRITEWATCH_DATABASE_URL): cannot open the database: {error}"))
+}
+
+/// The first signal asks for a graceful stop.
+async fn stop_on_signal(stop: CancellationToken) {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                tokio::select! {
+                    _ = interrupt => {}
+                    _ = terminate.recv() => {}
+                }
+            }
+            Err(_) => drop(interrupt.await),
+        }
+    }
+    #[cfg(not(unix))]
+    drop(interrupt.await);
+    stop.cancel();
+}
+
+fn log() {
+    let filter = tracing_subscriber::EnvFilter::builder()
+        .with_env_var("WRITEWATCH_LOG")
+        .with_default_directive(tracing::level_filters::LevelFilter::INFO.into())
+        .from_env_lossy();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}
+
+/// Results go to standard output; a closed pipe is a failure like any other.
+fn tell(line: &str) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("cannot write to standard output: {error}"))
+}
+
+fn complain(problem: &str) {
+    // Nowhere is left to say that standard error is closed.
+    let _ = writeln!(std::io::stderr().lock(), "error: {problem}");
+}

@@ -1,0 +1,98 @@
+//! Finalizing: the write is done, its winner recorded and its watch armed, all or nothing.
+
+use super::arm::arm_document;
+use super::{Note, visible_operation};
+use crate::domain::operations::{self as rules, Operation, Refusal};
+use crate::domain::watches::{self as watch_rules, Watch, WatchIdentity};
+use crate::domain::words::OperationOutcome;
+use crate::store::error::Result;
+use crate::store::locks::{Lock, Locks};
+use crate::store::tx::Tx;
+use crate::store::{Act, operations, watches, winners};
+
+/// Settles a write as done.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are those of FinalizeOperationInput, where they are described")]
+pub struct FinalizeOperation {
+    pub node_key: String,
+    pub finalize: rules::Finalize,
+    pub source_id: String,
+    pub winner_digest: String,
+    pub winner_version: Option<String>,
+}
+
+/// What came of a finalize, with the rows as they are now.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are those of FinalizeOperationPayload, where they are described")]
+pub struct Finalized {
+    pub outcome: OperationOutcome,
+    pub operation: Option<Operation>,
+    pub watch: Option<Watch>,
+}
+
+impl FinalizeOperation {
+    /// The watch is named by the operation itself: only its source is news.
+    fn identity(&self, row: &Operation) -> WatchIdentity {
+        WatchIdentity {
+            owner_did: row.owner_did.clone(),
+            connector_name: row.connector_name.clone(),
+            model: row.model.clone(),
+            account_key: row.account_key.clone(),
+            source_id: self.source_id.clone(),
+        }
+    }
+
+    /// Puts the watch in its place: no other identity of its owner and model keeps watching the document.
+    async fn arm(&self, tx: &mut Tx, identity: WatchIdentity, winner: &str) -> Result<Watch> {
+        let document_id = &self.finalize.document_id;
+        for other in watches::lock_of_document(tx, document_id).await? {
+            if other.owner_did == identity.owner_did && other.model == identity.model && other.identity() != identity {
+                watches::remove(tx, &other).await?;
+            }
+        }
+        let found = watches::lock_by_identity(tx, &identity).await?;
+        let next = watch_rules::arm_by_finalize(found.as_ref(), identity, document_id, winner, tx.now())?;
+        watches::put(tx, "arm", found.as_ref(), &next, |change| {
+            change.with("trigger", Some("FINALIZE")).with("winnerDigest", Some(winner))
+        })
+        .await?;
+        Ok(next)
+    }
+}
+
+impl Act for FinalizeOperation {
+    type Answer = Finalized;
+
+    async fn locks(&self, tx: &mut Tx) -> Result<Locks> {
+        let Some(row) = operations::peek(tx, &self.node_key).await? else { return Ok(Locks::none()) };
+        let identity = self.identity(&row);
+        let mut locks = vec![
+            Lock::operation(&row.caller_did, &row.operation_id),
+            Lock::document(&self.finalize.document_id),
+            Lock::watch(&identity),
+        ];
+        // The identity's watch may be another document's until now.
+        locks.extend(watches::peek_by_identity(tx, &identity).await?.iter().flat_map(watches::locks));
+        // Those of the same document are removed or armed with it.
+        locks.extend(watches::peek_of_document(tx, &self.finalize.document_id).await?.iter().flat_map(watches::locks));
+        Ok(Locks::of(locks))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<Finalized> {
+        let Some(row) = visible_operation(tx, &self.node_key).await? else {
+            return Ok(Finalized { outcome: OperationOutcome::NotFound, operation: None, watch: None });
+        };
+        let next = match rules::finalize(&row, &self.finalize, tx.now()) {
+            Ok(next) => next,
+            Err(Refusal::Outcome(outcome)) => return Ok(Finalized { outcome, operation: Some(row), watch: None }),
+            Err(Refusal::BadInput(bad)) => return Err(bad.into()),
+        };
+        operations::change(tx, "finalize", &row, &next, &Note::None).await?;
+        let document_id = &self.finalize.document_id;
+        let (winner, _) = winners::put(tx, document_id, &self.winner_digest, self.winner_version.as_deref()).await?;
+        let watch = self.arm(tx, self.identity(&row), &winner.digest).await?;
+        let now = tx.now();
+        arm_document(tx, document_id, &winner.digest, now, Some(&watch.identity())).await?;
+        Ok(Finalized { outcome: OperationOutcome::Finalized, operation: Some(next), watch: Some(watch) })
+    }
+}

@@ -1,0 +1,243 @@
+//! The change log: appended to last thing in every transaction, read by the feed, by lists and by timelines.
+//!
+//! Its numbers are given out before the commit. On `SQLite` there is one writer, so the numbers are the order of the
+//! commits. On PostgreSQL a lower number may become visible later: `settled_head` is the last number below which that
+//! can happen no more.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::Store;
+use super::engine::{Connection, Engine, Sql, args, statements};
+use super::error::{Error, Result};
+use super::pools::WAKEUPS;
+use super::row::{Columns, FromRow, Row};
+use super::select::{KeyPart, Keyed, Keyset, List, Page, Select, Slice};
+use super::tx::Gathered;
+use crate::domain::changes::{Change, ChangeFilter};
+use crate::domain::viewer::Viewer;
+
+const TABLE: &str = "change_event";
+const WRITTEN: &str = "at, entity, entity_id, transition, from_state, to_state, document_id, owner_did, caller_did, \
+    connector_name, actor_did, facts";
+const READ: &str = "sequence, at, entity, entity_id, transition, from_state, to_state, document_id, owner_did, \
+    caller_did, connector_name, actor_did, facts";
+/// The most changes that one statement appends.
+const APPENDED: usize = 64;
+
+statements! {
+    FEED: "", "SELECT feed_id, trimmed_through FROM change_feed";
+    HEAD: "", "SELECT coalesce(max(sequence), 0), 0, 0 FROM change_event";
+    /// Differs because only PostgreSQL has writers beside each other: the number with the bounds of the snapshot that
+    /// saw it. Whoever took a lower number has a transaction id below `xmax`.
+    SNAPSHOT_HEAD for Postgres: "", "SELECT coalesce(max(sequence), 0), (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint, \
+        (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint FROM change_event";
+    /// Differs as above: no transaction below this one runs any more.
+    OLDEST_RUNNING for Postgres: "", "SELECT (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint";
+    AFTER: READ, "SELECT {columns} FROM change_event WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3";
+    /// Differs because only PostgreSQL has other servers to wake; once a batch, it carries nothing.
+    WAKE for Postgres: "", "SELECT 1::bigint FROM (SELECT pg_notify($1, '')) AS woken";
+}
+
+impl FromRow for Change {
+    fn from_row(row: &Row) -> Result<Self> {
+        let mut columns = Columns::new(row, TABLE);
+        Ok(Self {
+            sequence: columns.take("sequence")?,
+            at: columns.take("at")?,
+            entity: columns.take("entity")?,
+            entity_id: columns.take("entity_id")?,
+            transition: columns.take("transition")?,
+            from_state: columns.take("from_state")?,
+            to_state: columns.take("to_state")?,
+            document_id: columns.take("document_id")?,
+            owner_did: columns.take("owner_did")?,
+            caller_did: columns.take("caller_did")?,
+            connector_name: columns.take("connector_name")?,
+            actor_did: columns.take("actor_did")?,
+            facts: {
+                let text: String = columns.take("facts")?;
+                serde_json::from_str(&text)
+                    .map_err(|error| Error::Corrupt { table: TABLE, column: "facts", source: error.into() })?
+            },
+        })
+    }
+}
+
+impl Keyed for Change {
+    fn key(&self, _: &Keyset) -> Vec<KeyPart> {
+        vec![KeyPart::Int(self.sequence)]
+    }
+}
+
+const KEYSET: Keyset = Keyset { columns: &["sequence"], descending: false };
+
+/// Appends the changes of a transaction, in order.
+pub(super) async fn append(connection: &mut Connection, changes: Vec<Gathered>) -> Result<()> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let mut rest = changes.into_iter().peekable();
+    let mut left = rest.len();
+    while left > 0 {
+        // Powers of two: seven shapes of the statement serve every count.
+        let count = left.min(APPENDED);
+        let count = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
+        append_some(connection, rest.by_ref().take(count)).await?;
+        left -= count;
+    }
+    if connection.engine() == Engine::Postgres {
+        connection.all::<(i64,)>(&WAKE, args![WAKEUPS]).await?;
+    }
+    Ok(())
+}
+
+async fn append_some(connection: &mut Connection, changes: impl Iterator<Item = Gathered>) -> Result<()> {
+    let mut text = format!("INSERT INTO {TABLE} ({WRITTEN}) VALUES ");
+    let mut args = vec![];
+    for Gathered { at, actor_did, change } in changes {
+        let joint = if args.is_empty() { "(" } else { ", (" };
+        text.push_str(joint);
+        for place in 1..=12 {
+            let _ = write!(text, "{}${}", if place == 1 { "" } else { ", " }, args.len() + place);
+        }
+        text.push(')');
+        args.extend(args![
+            at, change.entity, change.entity_id, change.transition, change.from_state, change.to_state,
+            change.document_id, change.owner_did, change.caller_did, change.connector_name, actor_did,
+            Value::Object(change.facts).to_string(),
+        ]);
+    }
+    connection.execute(Sql::Shaped(&text), args).await.map(|_| ())
+}
+
+/// The log itself: its name, which every cursor carries, and how far it was trimmed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedInfo {
+    /// Random, made with the database.
+    pub feed_id: String,
+    /// The last number that retention removed.
+    pub trimmed_through: i64,
+}
+
+impl FromRow for FeedInfo {
+    fn from_row(row: &Row) -> Result<Self> {
+        let mut columns = Columns::new(row, "change_feed");
+        Ok(Self { feed_id: columns.take("feed_id")?, trimmed_through: columns.take("trimmed_through")? })
+    }
+}
+
+/// The end of the log as one snapshot saw it.
+#[derive(Debug, Clone, Copy)]
+pub struct Head {
+    /// The last visible number.
+    pub sequence: i64,
+    oldest_running: i64,
+    next_transaction: i64,
+}
+
+impl Store {
+    /// What the log is called and how far it was trimmed.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn feed_info(&self) -> Result<FeedInfo> {
+        let found = self.read().await?.first(&FEED, args![]).await?;
+        found.ok_or_else(|| Error::Migration("table change_feed has no row".to_owned()))
+    }
+
+    /// The end of the log.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn head(&self) -> Result<Head> {
+        let statement = if self.engine() == Engine::Postgres { &SNAPSHOT_HEAD } else { &HEAD };
+        let found = self.read().await?.first::<(i64, i64, i64)>(statement, args![]).await?;
+        let (sequence, oldest_running, next_transaction) = found.unwrap_or_default();
+        Ok(Head { sequence, oldest_running, next_transaction })
+    }
+
+    /// Whether no lower number than this head's can appear any more.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn is_settled(&self, head: &Head) -> Result<bool> {
+        if head.oldest_running >= head.next_transaction {
+            return Ok(true);
+        }
+        let oldest = self.read().await?.first::<(i64,)>(&OLDEST_RUNNING, args![]).await?;
+        Ok(oldest.is_some_and(|(oldest,)| oldest >= head.next_transaction))
+    }
+
+    /// The changes after one number up to another, which must be settled.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn changes_between(&self, after: i64, through: i64, limit: i64) -> Result<Vec<Change>> {
+        self.read().await?.all(&AFTER, args![after, through, limit]).await
+    }
+
+    /// A page of the changes that match, oldest first, up to a settled number.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn changes(&self, viewer: &Viewer, filter: &ChangeFilter, through: i64, slice: &Slice) -> Result<Page<Change>> {
+        let filter = |select: &mut Select| {
+            confine(select, viewer, filter);
+            select.compares("sequence", "<=", Some(through));
+        };
+        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter };
+        list.page(&mut self.read().await?, slice).await
+    }
+
+    /// The same page of the changes of each entity, or of each document.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn changes_of(
+        &self,
+        viewer: &Viewer,
+        owner: ChangesOf,
+        ids: &[String],
+        through: i64,
+        slice: &Slice,
+    ) -> Result<Vec<Page<Change>>> {
+        let filter = |select: &mut Select| {
+            select.concerns(viewer.confined_to());
+            select.compares("sequence", "<=", Some(through));
+        };
+        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter };
+        list.page_each(&mut self.read().await?, owner.column(), ids, slice).await
+    }
+}
+
+/// Whose changes a timeline shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangesOf {
+    /// Those of one entity, by its node id.
+    Entity,
+    /// Those of a document, its operations and its watches.
+    Document,
+}
+
+impl ChangesOf {
+    const fn column(self) -> &'static str {
+        match self {
+            Self::Entity => "entity_id",
+            Self::Document => "document_id",
+        }
+    }
+}
+
+/// The conditions of a filter that a list of changes can have; the same as `ChangeFilter::matches` says of one change.
+fn confine(select: &mut Select, viewer: &Viewer, filter: &ChangeFilter) {
+    select.concerns(viewer.confined_to());
+    select.among("entity", filter.entities.as_deref());
+    select.equals("entity_id", filter.entity_id.as_deref());
+    select.among("document_id", filter.document_ids.as_deref());
+    select.equals("owner_did", filter.owner_did.as_deref());
+    select.equals("caller_did", filter.caller_did.as_deref());
+    select.equals("connector_name", filter.connector_name.as_deref());
+    select.among("transition", filter.transitions.as_deref());
+}

@@ -1,0 +1,92 @@
+//! What can go wrong in the store, as far as callers act on it differently.
+
+use crate::domain::bounds::BadInput;
+use crate::domain::words::UnknownWord;
+
+/// The store's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A failure that is not an expected refusal.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An input out of its bounds; nothing was written.
+    #[error(transparent)]
+    BadInput(#[from] BadInput),
+    /// The write queue or the database is taken: nothing was written, the same call may succeed later.
+    #[error("the server is busy: nothing was written, try again")]
+    Busy,
+    /// Others kept changing the same rows: nothing was written, the same call may succeed later.
+    #[error("others changed the same rows: nothing was written, try again")]
+    Contention,
+    /// A cursor from before the oldest kept change.
+    #[error("the cursor is older than the oldest kept change")]
+    CursorExpired {
+        /// The cursor just before the oldest kept change, from which a reader may go on.
+        oldest: String,
+    },
+    /// What was read before a lock was not so any more after it: the act runs again.
+    #[error("the rows moved before they were locked")]
+    Moved,
+    /// A row that cannot be.
+    #[error("table {table}, column {column}: {source}")]
+    Corrupt {
+        /// The table of the row.
+        table: &'static str,
+        /// The column that cannot be.
+        column: &'static str,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A guarded write did not find the row that was read in the same transaction.
+    #[error("a guarded write to {0} met {1} rows instead of one")]
+    Guard(&'static str, u64),
+    /// The database refused or was not reached.
+    #[error("database: {0}")]
+    Database(#[from] sqlx::Error),
+    /// The schema is not ours to use.
+    #[error("{0}")]
+    Migration(String),
+    /// An act failed for a reason that was logged; nothing was written.
+    #[error("the act failed: nothing was written")]
+    Failed,
+    /// The connection was lost during the commit, and the database could not be asked what became of it.
+    #[error("the outcome is unknown: read the row before trying again")]
+    UnknownOutcome,
+    /// The server is stopping.
+    #[error("the server is stopping")]
+    Stopping,
+}
+
+impl Error {
+    /// Whether running the whole act again may succeed: a conflict with others, of which nothing remains.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        match self {
+            Self::Moved => true,
+            // 40001 serialization, 40P01 deadlock, 55P03 lock timeout, 23505 a row that others made meanwhile;
+            // SQLite's primary code 5 is a lock that was not given in time.
+            Self::Database(sqlx::Error::Database(error)) => error
+                .code()
+                .is_some_and(|code| matches!(&*code, "40001" | "40P01" | "55P03" | "23505") || is_sqlite_busy(&code)),
+            _ => false,
+        }
+    }
+
+    /// Whether `SQLite` did not give the write lock within its timeout.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        matches!(self, Self::Database(sqlx::Error::Database(error))
+            if error.code().is_some_and(|code| is_sqlite_busy(&code)))
+    }
+}
+
+/// `SQLite`'s extended result codes keep the primary one in their low byte: 5 is busy, 6 is locked.
+fn is_sqlite_busy(code: &str) -> bool {
+    code.len() < 5 && code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6))
+}
+
+impl From<UnknownWord> for Error {
+    fn from(error: UnknownWord) -> Self {
+        Self::Corrupt { table: "any", column: "word", source: Box::new(error) }
+    }
+}

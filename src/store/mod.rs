@@ -1,0 +1,193 @@
+//! The store: SQL and the transitions' acts, one file a noun, over both databases.
+//!
+//! Reads take a `Viewer` and a pooled connection. Writes are acts that pass the one write path (`writer`), whose
+//! transaction gathers the changes. Nothing outside this folder sees a connection.
+
+mod changes;
+mod documents;
+mod engine;
+mod error;
+mod locks;
+mod operations;
+mod pools;
+mod row;
+mod select;
+mod tx;
+mod watches;
+mod winners;
+mod writer;
+
+pub mod acts;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+pub use changes::{ChangesOf, FeedInfo, Head};
+
+pub use engine::{Engine, Sql, Statement};
+pub use error::{Error, Result};
+pub use operations::{OperationFilter, OperationOrder};
+pub use locks::{Lock, Locks};
+pub use pools::{DatabaseUrl, Wakeups};
+pub use select::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};
+pub use watches::WatchFilter;
+pub use tx::Tx;
+pub use writer::{Act, BATCH_ACTS, QUEUED_ACTS};
+
+use crate::clock::{Clock, Offset};
+use crate::domain::viewer::Viewer;
+use engine::{Connection, args, statements};
+use pools::Pools;
+use writer::{Job, Pending, Writer};
+
+/// A database with its write path. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    shared: Arc<Shared>,
+    queue: mpsc::Sender<Box<dyn Job>>,
+    commits: watch::Receiver<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pools: Pools,
+    clock: Clock,
+    statements: Arc<AtomicU64>,
+}
+
+statements! {
+    /// Differs because only PostgreSQL's clock is asked.
+    DATABASE_TIME for Postgres: "", "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    REACHED: "", "SELECT count(*) FROM change_feed";
+}
+
+impl Store {
+    /// Opens a database and brings its schema up to date. `clock` stands in for the real one in tests.
+    ///
+    /// # Errors
+    /// When the database is not reached, or its schema is newer than ours or was changed.
+    pub async fn open(url: &DatabaseUrl, clock: Option<Clock>) -> Result<Self> {
+        let pools = Pools::open(url).await?;
+        let clock = clock.unwrap_or_else(|| match pools.engine() {
+            Engine::Sqlite => Clock::Host,
+            Engine::Postgres => Clock::database(),
+        });
+        let shared = Arc::new(Shared { pools, clock, statements: Arc::default() });
+        let (queue, waiting) = mpsc::channel(QUEUED_ACTS);
+        let (commits, seen) = watch::channel(0);
+        let writer = Writer { shared: Arc::clone(&shared), queue: waiting, commits, connection: None };
+        tokio::spawn(writer.run());
+        let store = Self { shared, queue, commits: seen };
+        store.refresh_clock().await?;
+        Ok(store)
+    }
+
+    /// Which database it is.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.shared.pools.engine()
+    }
+
+    /// The store's time, in ms since the epoch.
+    #[must_use]
+    pub fn now_ms(&self) -> i64 {
+        self.shared.clock.now_ms()
+    }
+
+    /// How many statements were run since the start.
+    #[must_use]
+    pub fn statements_run(&self) -> u64 {
+        self.shared.statements.load(Ordering::Relaxed)
+    }
+
+    /// Sets the clock by the database's, where that one decides.
+    ///
+    /// # Errors
+    /// When the database is not reached; the clock then runs on by the last reading.
+    pub async fn refresh_clock(&self) -> Result<()> {
+        let Clock::Database(offset) = &self.shared.clock else { return Ok(()) };
+        let offset: &Offset = offset;
+        let mut connection = self.read().await?;
+        let before = offset.moment();
+        if let Some((database_ms,)) = connection.first::<(i64,)>(&DATABASE_TIME, args![]).await? {
+            offset.set(before, database_ms, offset.moment());
+        }
+        Ok(())
+    }
+
+    /// Whether the database answers and has our tables.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn reached(&self) -> Result<()> {
+        self.read().await?.first::<(i64,)>(&REACHED, args![]).await.map(|_| ())
+    }
+
+    /// Performs an act: it waits its turn, shares a commit with others, and answers after it.
+    ///
+    /// # Errors
+    /// `BadInput`, `Busy`, `Contention`, or what went wrong in the database; nothing is written then.
+    pub async fn perform<A: Act>(&self, viewer: &Arc<Viewer>, act: A) -> Result<A::Answer> {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Pending { act, viewer: Arc::clone(viewer), answer: None, reply });
+        self.queue.try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Error::Busy,
+            mpsc::error::TrySendError::Closed(_) => Error::Stopping,
+        })?;
+        answer.await.map_err(|_| Error::Stopping)?
+    }
+
+    /// Tells of every commit of this process.
+    #[must_use]
+    pub fn commits(&self) -> watch::Receiver<u64> {
+        self.commits.clone()
+    }
+
+    /// A connection that hears other servers' wake-ups; `None` where there are none.
+    ///
+    /// # Errors
+    /// When the database is not reached.
+    pub async fn wakeups(&self) -> Result<Option<Wakeups>> {
+        self.shared.pools.wakeups().await
+    }
+
+    /// Closes every connection, once the reads that run are done.
+    pub async fn close(&self) {
+        self.shared.pools.close().await;
+    }
+
+    async fn read(&self) -> Result<Connection> {
+        self.shared.pools.reader(&self.shared.statements).await
+    }
+
+    /// Prepares one text, without running it.
+    ///
+    /// # Errors
+    /// When the database finds a fault in it.
+    pub async fn prepare(&self, text: &str) -> Result<()> {
+        self.read().await?.prepare(text).await
+    }
+
+    /// Every fixed statement by its file and name, with its text for this engine.
+    #[must_use]
+    pub fn statements(&self) -> Vec<(String, &'static str)> {
+        let shared = [
+            ("store", STATEMENTS),
+            ("changes", changes::STATEMENTS),
+            ("operations", operations::STATEMENTS),
+            ("watches", watches::STATEMENTS),
+            ("winners", winners::STATEMENTS),
+            ("locks", locks::STATEMENTS),
+        ];
+        let engine = self.engine();
+        shared
+            .iter()
+            .flat_map(|(file, list)| {
+                let ours = list.iter().filter(move |(_, statement)| statement.is_for(engine));
+                ours.map(move |(name, statement)| (format!("{file}::{name}"), statement.text(engine)))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,147 @@
+//! The transaction that acts run in: its connection, its `now`, and the changes that it gathers.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::changes;
+use super::engine::{Arg, Connection, Engine, Sql};
+use super::error::{Error, Result};
+use super::locks::{Lock, Locks};
+use super::row::FromRow;
+use crate::clock::Clock;
+use crate::domain::changes::NewChange;
+use crate::domain::viewer::Viewer;
+
+/// A change with its time and its doer, as it will be logged.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) at: i64,
+    pub(super) actor_did: Option<String>,
+    pub(super) change: NewChange,
+}
+
+/// One transaction, shared by the acts of a batch. Each act sees its own `now` and viewer.
+#[derive(Debug)]
+pub struct Tx {
+    pub(super) connection: Connection,
+    pub(super) transaction_id: Option<i64>,
+    clock: Clock,
+    held: Locks,
+    now: i64,
+    viewer: Arc<Viewer>,
+    changes: Vec<Gathered>,
+    act_wrote: bool,
+}
+
+impl Tx {
+    pub(super) fn new(connection: Connection, clock: Clock) -> Self {
+        let viewer = Arc::new(Viewer::open());
+        let held = Locks::none();
+        Self { connection, transaction_id: None, clock, held, now: 0, viewer, changes: vec![], act_wrote: false }
+    }
+
+    pub(super) fn needs_locks(&self) -> bool {
+        self.connection.engine() == Engine::Postgres
+    }
+
+    pub(super) async fn take_locks(&mut self, locks: Locks) -> Result<()> {
+        self.transaction_id = Some(locks.take(&mut self.connection).await?);
+        self.held = locks;
+        Ok(())
+    }
+
+    pub(super) fn start_act(&mut self, viewer: &Arc<Viewer>) {
+        self.now = self.clock.now_ms();
+        self.viewer = Arc::clone(viewer);
+        self.act_wrote = false;
+    }
+
+    pub(super) const fn act_wrote(&self) -> bool {
+        self.act_wrote
+    }
+
+    /// The act's time, read once, in ms since the epoch.
+    #[must_use]
+    pub const fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// On whose behalf the act runs.
+    #[must_use]
+    pub fn viewer(&self) -> &Viewer {
+        &self.viewer
+    }
+
+    /// Says that a row under this lock is about to be written.
+    ///
+    /// # Errors
+    /// `Moved` when the lock was not taken: what the locks were chosen by has changed since.
+    pub fn must_hold(&self, lock: Lock) -> Result<()> {
+        if self.needs_locks() && !self.held.cover(lock) {
+            return Err(Error::Moved);
+        }
+        Ok(())
+    }
+
+    /// Every row of a query.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn all<T: FromRow>(&mut self, sql: impl Into<Sql<'_>>, args: Vec<Arg>) -> Result<Vec<T>> {
+        self.connection.all(sql, args).await
+    }
+
+    /// The first row of a query, if there is one.
+    ///
+    /// # Errors
+    /// When the database refuses, or the row cannot be.
+    pub async fn first<T: FromRow>(&mut self, sql: impl Into<Sql<'_>>, args: Vec<Arg>) -> Result<Option<T>> {
+        self.connection.first(sql, args).await
+    }
+
+    /// Writes; how many rows.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn write(&mut self, sql: impl Into<Sql<'_>>, args: Vec<Arg>) -> Result<u64> {
+        self.act_wrote = true;
+        self.connection.execute(sql, args).await
+    }
+
+    /// Writes exactly one row: a guard in the statement repeats what was read.
+    ///
+    /// # Errors
+    /// `Guard` when it met another number of rows, so that the whole act is undone.
+    pub async fn write_one(&mut self, table: &'static str, sql: impl Into<Sql<'_>>, args: Vec<Arg>) -> Result<()> {
+        match self.write(sql, args).await? {
+            1 => Ok(()),
+            count => Err(Error::Guard(table, count)),
+        }
+    }
+
+    /// Writes, and reads back what was written.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn write_returning<T: FromRow>(&mut self, sql: impl Into<Sql<'_>>, args: Vec<Arg>) -> Result<Vec<T>> {
+        self.act_wrote = true;
+        self.connection.all(sql, args).await
+    }
+
+    /// Gathers a change; it is logged last thing in this transaction.
+    pub fn emit(&mut self, change: NewChange) {
+        let actor_did = self.viewer.did().map(str::to_owned);
+        self.changes.push(Gathered { at: self.now, actor_did, change });
+    }
+
+    /// Gathers a change with the note that came with the act.
+    pub fn emit_noted(&mut self, change: NewChange, note: Option<&str>) {
+        self.emit(change.with("note", note.map(Value::from)));
+    }
+
+    pub(super) async fn write_changes(&mut self) -> Result<()> {
+        let changes = std::mem::take(&mut self.changes);
+        changes::append(&mut self.connection, changes).await
+    }
+}

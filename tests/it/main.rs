@@ -1,0 +1,10 @@
+//! The tests of the whole: real databases, real servers, real clients.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets what it does not expect ends there")]
+
+mod contention;
+mod harness;
+mod lists;
+mod subscriptions;
+mod support;
+mod transitions;
+mod vectors;

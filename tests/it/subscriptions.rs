@@ -1,0 +1,200 @@
+//! Following live: what is true now first, then each change once, in order, from any cursor.
+
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use writewatch::domain::time::rfc3339;
+
+use crate::harness::{Harness, START, claim, next, on_both_engines};
+
+async fn claimed(harness: &Harness, key: &str, changes: &Value) -> Value {
+    harness.act("claimOperation", claim(key, changes), "operation { id }").await["operation"]["id"].take()
+}
+
+fn record(id: &Value, version: i64) -> Value {
+    json!({ "id": id, "leaseToken": "L1", "version": version, "toState": "ATTEMPTED" })
+}
+
+async fn verify(harness: &Harness, watch: &Value, digest: &str) -> Value {
+    let input = json!({ "id": watch, "generation": 0, "fetchedDigest": digest, "maxAttempts": 2, "dueAt": rfc3339(START) });
+    harness.act("recordVerification", input, "outcome").await["outcome"].take()
+}
+
+async fn armed(harness: &Harness, key: &str, owner: &str) -> Value {
+    let id = claimed(harness, key, &json!({ "ownerDid": owner })).await;
+    let finalize = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": key, "sourceId": key, "winnerDigest": "w" });
+    harness.act("finalizeOperation", finalize, "watch { id }").await["watch"]["id"].take()
+}
+
+const OPERATION: &str = "subscription($id: ID, $filter: OperationFilter, $after: String) {
+    operationChanged(id: $id, filter: $filter, after: $after) { operation { operationId version } change { transition toState } cursor } }";
+
+on_both_engines! {
+    async fn an_operation_is_told_as_it_is_and_then_each_change(harness: Harness) {
+        let id = claimed(&harness, "k", &json!({})).await;
+        harness.act("recordOperation", record(&id, 0), "outcome").await;
+        let mut answers = harness.follow(OPERATION, json!({ "id": id }));
+        let first = next(&mut answers).await["data"]["operationChanged"].take();
+        assert_eq!(first["change"], Value::Null);
+        assert_eq!(first["operation"]["version"], 1);
+        claimed(&harness, "other", &json!({})).await;
+        harness.act("recordOperation", record(&id, 1), "outcome").await;
+        harness.act("renewLease", json!({ "id": id, "leaseToken": "L1", "leaseMs": 1_000 }), "outcome").await;
+        harness.act("recordOperation", record(&id, 7), "outcome").await;
+        harness.act("releaseLease", json!({ "id": id, "leaseToken": "L1" }), "outcome").await;
+        let change = next(&mut answers).await["data"]["operationChanged"].take();
+        assert_eq!(change["change"], json!({ "transition": "record", "toState": "ATTEMPTED" }));
+        assert!(change["operation"]["version"].as_i64() >= Some(2), "the row at delivery");
+        let change = next(&mut answers).await["data"]["operationChanged"].take();
+        assert_eq!(change["change"]["transition"], "release_lease", "neither renewals nor refusals are told");
+    }
+
+    async fn a_cursor_resumes_where_it_was(harness: Harness) {
+        let id = claimed(&harness, "k", &json!({})).await;
+        let mut cursors = vec![];
+        let mut answers = harness.follow(OPERATION, json!({ "id": id }));
+        cursors.push(next(&mut answers).await["data"]["operationChanged"]["cursor"].take());
+        for version in 0..5 {
+            harness.act("recordOperation", record(&id, version), "outcome").await;
+            cursors.push(next(&mut answers).await["data"]["operationChanged"]["cursor"].take());
+        }
+        for (place, cursor) in cursors.iter().enumerate() {
+            let mut resumed = harness.follow(OPERATION, json!({ "id": id, "after": cursor }));
+            for expected in &cursors[place + 1..] {
+                let answer = next(&mut resumed).await["data"]["operationChanged"].take();
+                assert_eq!(&answer["cursor"], expected, "resumed from {place}");
+                assert_ne!(answer["change"], Value::Null);
+            }
+            harness.act("acquireLease", json!({ "id": id, "leaseToken": "L1", "leaseMs": 1_000 }), "outcome").await;
+            let live = next(&mut resumed).await["data"]["operationChanged"].take();
+            let lease = "acquire_lease";
+            assert_eq!(live["change"]["transition"], lease, "live after the replay");
+        }
+    }
+
+    async fn each_filter_of_a_subscription_changes_what_comes(harness: Harness) {
+        let start = harness.log("cursor").await.last().map_or(Value::Null, |change| change["cursor"].clone());
+        assert_eq!(start, Value::Null);
+        let first = claimed(&harness, "first", &json!({})).await;
+        let begin = harness.log("cursor").await[0]["cursor"].clone();
+        let other = json!({ "callerDid": "did:c2", "ownerDid": "did:o2", "connectorName": "crm", "model": "Deal", "documentId": "d2" });
+        let second = claimed(&harness, "second", &other).await;
+        harness.advance(1_000);
+        let dead = json!({ "id": second, "leaseToken": "L1", "version": 0, "toState": "DEAD", "kind": "gone", "deferReason": "AUTH" });
+        harness.act("recordOperation", dead, "outcome").await;
+        harness.act("recordOperation", record(&first, 0), "outcome").await;
+        let probes = [
+            ("states", json!(["DEAD"]), vec!["second"]),
+            ("documentIds", json!(["d2"]), vec!["second", "second"]),
+            ("visibleTo", json!("did:c2"), vec!["second", "second"]),
+            ("ownerDid", json!("did:o1"), vec!["first"]),
+            ("callerDid", json!("did:c1"), vec!["first"]),
+            ("connectorName", json!("crm"), vec!["second", "second"]),
+            ("model", json!("Deal"), vec!["second", "second"]),
+            ("deferReasons", json!(["AUTH"]), vec!["second"]),
+            ("lastKind", json!("gone"), vec!["second"]),
+            ("updatedSince", json!(rfc3339(START + 1_000)), vec!["second", "first"]),
+            ("updatedBefore", json!(rfc3339(START + 1_000)), vec!["second"]),
+        ];
+        let fields = harness.ask("{ __type(name: \"OperationFilter\") { inputFields { name } } }", json!({})).await;
+        assert_eq!(fields["__type"]["inputFields"].as_array().unwrap().len(), probes.len());
+        for (field, value, expected) in probes {
+            let mut filter = json!({});
+            filter[field] = value;
+            let mut answers = harness.follow(OPERATION, json!({ "filter": filter, "after": begin }));
+            for name in &expected {
+                let answer = next(&mut answers).await["data"]["operationChanged"].take();
+                assert_eq!(answer["operation"]["operationId"], *name, "{filter}");
+            }
+            let more = tokio::time::timeout(std::time::Duration::from_millis(50), answers.next()).await;
+            assert!(more.is_err(), "{filter} lets more through: {more:?}");
+        }
+    }
+
+    async fn verifications_are_told_as_they_were_recorded(harness: Harness) {
+        let query = "subscription($filter: WatchFilter, $after: String) { verificationRecorded(filter: $filter, after: $after) {
+            outcome generation attempts at cursor watch { status attempts } } }";
+        let mut all = harness.follow(query, json!({}));
+        let mut theirs = harness.follow(query, json!({ "filter": { "ownerDid": "did:o2" } }));
+        // Both have to be polled once before they follow.
+        assert!(futures_util::poll!(all.next()).is_pending() && futures_util::poll!(theirs.next()).is_pending());
+        let watch = armed(&harness, "a", "did:o1").await;
+        let other = armed(&harness, "b", "did:o2").await;
+        assert_eq!(verify(&harness, &watch, "x").await, "PENDING");
+        assert_eq!(verify(&harness, &watch, "x").await, "REPAIR_FAILED");
+        assert_eq!(verify(&harness, &watch, "w").await, "NOT_PENDING");
+        assert_eq!(verify(&harness, &other, "w").await, "VERIFIED");
+        let mut told = vec![];
+        for _ in 0..3 {
+            let result = next(&mut all).await["data"]["verificationRecorded"].take();
+            told.push((result["outcome"].clone(), result["attempts"].clone()));
+        }
+        let expected = [("PENDING", 1), ("REPAIR_FAILED", 2), ("VERIFIED", 0)].map(|(outcome, count)| (json!(outcome), json!(count)));
+        assert_eq!(told, expected);
+        let result = next(&mut theirs).await["data"]["verificationRecorded"].take();
+        assert_eq!((&result["outcome"], &result["watch"]["status"]), (&json!("VERIFIED"), &json!("VERIFIED")));
+    }
+
+    async fn a_watch_is_told_as_it_is_and_then_each_change(harness: Harness) {
+        let watch = armed(&harness, "a", "did:o1").await;
+        let query = "subscription($id: ID, $after: String) { watchChanged(id: $id, after: $after) { watch { status } change { transition facts } cursor } }";
+        let mut answers = harness.follow(query, json!({ "id": watch }));
+        let first = next(&mut answers).await["data"]["watchChanged"].take();
+        assert_eq!((&first["watch"]["status"], &first["change"]), (&json!("PENDING_VERIFICATION"), &Value::Null));
+        harness.act("requestRepull", json!({ "id": watch, "note": "please" }), "outcome").await;
+        let change = next(&mut answers).await["data"]["watchChanged"].take();
+        assert_eq!(change["change"]["facts"]["note"], "please");
+        let mut resumed = harness.follow(query, json!({ "id": watch, "after": first["cursor"] }));
+        assert_eq!(next(&mut resumed).await["data"]["watchChanged"]["cursor"], change["cursor"]);
+    }
+
+    async fn cursors_from_elsewhere_are_refused(harness: Harness) {
+        let query = "subscription($after: String) { changes(after: $after) { cursor } }";
+        for after in ["nonsense", "", "YWJjOjE"] {
+            let answer = next(&mut harness.follow(query, json!({ "after": after }))).await;
+            assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_INPUT", "{after}: {answer}");
+        }
+        claimed(&harness, "k", &json!({})).await;
+        claimed(&harness, "l", &json!({})).await;
+        let cursor = harness.log("cursor").await[0]["cursor"].clone();
+        harness.database.execute("UPDATE change_feed SET trimmed_through = 2").await;
+        let answer = next(&mut harness.follow(query, json!({ "after": cursor }))).await;
+        assert_eq!(answer["errors"][0]["extensions"]["code"], "CURSOR_EXPIRED", "{answer}");
+        let oldest = answer["errors"][0]["extensions"]["oldest"].clone();
+        let answer = harness.answer("query($after: String) { changes(after: $after) { nodes { cursor } } }", json!({ "after": cursor })).await;
+        assert_eq!(answer["errors"][0]["extensions"]["code"], "CURSOR_EXPIRED", "{answer}");
+        let answer = harness.answer("query($after: String) { changes(after: $after) { nodes { cursor } } }", json!({ "after": oldest })).await;
+        assert_eq!(answer["data"]["changes"]["nodes"], json!([]), "{answer}");
+    }
+
+    /// S01 of the cases: a change that lands while the subscription is being set up is seen.
+    async fn nothing_is_lost_between_the_first_answer_and_the_subscribing(harness: Harness) {
+        for round in 0..200 {
+            let id = claimed(&harness, &format!("k{round}"), &json!({})).await;
+            let mut answers = harness.follow(OPERATION, json!({ "id": id }));
+            let act = harness.act("recordOperation", record(&id, 0), "outcome");
+            let (_, first) = tokio::join!(act, next(&mut answers));
+            let mut version = first["data"]["operationChanged"]["operation"]["version"].as_i64().unwrap();
+            if version == 0 {
+                let change = next(&mut answers).await;
+                version = change["data"]["operationChanged"]["operation"]["version"].as_i64().unwrap();
+            }
+            assert_eq!(version, 1, "round {round}");
+        }
+    }
+
+    async fn a_reader_that_lags_is_brought_up_to_date_from_the_log(harness: Harness) {
+        let query = "subscription { changes { transition cursor } }";
+        let mut answers = harness.follow(query, json!({}));
+        assert!(futures_util::poll!(answers.next()).is_pending());
+        let id = claimed(&harness, "k", &json!({})).await;
+        for version in 0..600 {
+            harness.act("recordOperation", record(&id, version), "outcome").await;
+        }
+        let mut cursors = vec![];
+        for _ in 0..601 {
+            cursors.push(next(&mut answers).await["data"]["changes"]["cursor"].take());
+        }
+        let log: Vec<Value> = harness.log("cursor").await.into_iter().map(|mut change| change["cursor"].take()).collect();
+        assert_eq!(cursors, log);
+    }
+}

@@ -1,0 +1,37 @@
+// The small facts of a change, as words and values.
+import { shorten, words } from '../ui/words';
+
+export function Facts({ facts }: { facts: unknown }) {
+  const known = entries(facts).filter(([, value]) => value !== null);
+  if (known.length === 0) return null;
+  return (
+    <ul className="facts">
+      {known.map(([name, value]) => {
+        const text = typeof value === 'string' ? value : JSON.stringify(value);
+        return (
+          <li key={name} title={`${name}: ${text}`}>
+            {words(name)} <b>{shorten(text)}</b>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+// Facts that say which thing it was rather than what happened to it.
+const IDENTIFYING = new Set(['operationId', 'model', 'op', 'accountKey', 'sourceId', 'version']);
+
+export function notable(facts: unknown): Record<string, unknown> {
+  return Object.fromEntries(entries(facts).filter(([name]) => !IDENTIFYING.has(name)));
+}
+
+// What a change brought: the facts that are not as they were after the change before it.
+export function since(before: unknown, facts: unknown): Record<string, unknown> {
+  const old = new Map(entries(before));
+  const fresh = entries(facts).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)));
+  return Object.fromEntries(fresh);
+}
+
+function entries(facts: unknown): [string, unknown][] {
+  return typeof facts === 'object' && facts !== null ? Object.entries(facts) : [];
+}

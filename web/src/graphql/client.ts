@@ -1,0 +1,73 @@
+// The only way out of the page: GraphQL by POST for reads, and one graphql-transport-ws socket for what is live.
+// Both go to the origin that served the page.
+import { Client, type DocumentInput, type AnyVariables, fetchExchange, stringifyDocument } from '@urql/core';
+import { createClient, type Client as SocketClient } from 'graphql-ws';
+
+const httpUrl = new URL('/graphql', location.origin).href;
+const socketUrl = httpUrl.replace(/^http/, 'ws');
+
+// No cache: what is shown is kept current by the feed, and a cached answer would be older than that.
+export const client = new Client({
+  url: httpUrl,
+  exchanges: [fetchExchange],
+  requestPolicy: 'network-only',
+  preferGetMethod: false,
+  fetchOptions: { headers: { accept: 'application/graphql-response+json, application/json;q=0.9' } },
+});
+
+export async function read<Data, Variables extends AnyVariables>(
+  document: DocumentInput<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
+  const { data, error } = await client.query(document, variables).toPromise();
+  if (error) throw error;
+  if (data === undefined) throw new Error('The server sent an answer without data.');
+  return data;
+}
+
+// How long the server may stay silent after a ping before the socket counts as dead (a laptop that slept, a lost
+// network): such a socket never closes by itself.
+const PONG_DEADLINE_MS = 5_000;
+
+// `onOpen` and `onClosed` say whether the socket stands. It never reconnects by itself: whoever follows a stream knows
+// the cursor to go on from, the socket does not.
+export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketClient {
+  let deadline: ReturnType<typeof setTimeout> | undefined;
+  let open: WebSocket | undefined;
+  return createClient({
+    url: socketUrl,
+    retryAttempts: 0,
+    keepAlive: 15_000,
+    on: {
+      connected: (socket) => {
+        open = socket as WebSocket;
+        onOpen?.();
+      },
+      ping: (received) => {
+        if (received) return;
+        deadline = setTimeout(() => open?.close(4408, 'No pong'), PONG_DEADLINE_MS);
+      },
+      pong: (received) => {
+        if (received) clearTimeout(deadline);
+      },
+      closed: () => {
+        clearTimeout(deadline);
+        open = undefined;
+        onClosed?.();
+      },
+    },
+  });
+}
+
+export async function* follow<Data, Variables extends Record<string, unknown>>(
+  socket: SocketClient,
+  document: DocumentInput<Data, Variables>,
+  variables: Variables,
+): AsyncGenerator<Data> {
+  const request = { query: stringifyDocument(document), variables };
+  for await (const { data, errors } of socket.iterate<Data>(request)) {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- rethrown as the socket itself reports errors
+    if (errors) throw errors;
+    if (data) yield data;
+  }
+}
