@@ -68,8 +68,7 @@ impl Feed {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// The number up to which the log is settled, at least as far as everything that was committed before the call:
-    /// who reads up to it skips nothing, and sees their own acts.
+    /// The number up to which a reader skips nothing and sees all that was committed before the call.
     ///
     /// # Errors
     /// When the database is not reached.
@@ -78,6 +77,14 @@ impl Feed {
             // One writer: whatever is visible has nothing missing before it.
             return Ok(i64::MAX);
         }
+        self.caught_up().await
+    }
+
+    /// Waits until the follower has handed on all that was committed before the call: its position then.
+    ///
+    /// # Errors
+    /// When the database is not reached.
+    async fn caught_up(&self) -> Result<i64> {
         let head = self.store.head().await?.sequence;
         let mut position = self.position.clone();
         let settled = position.wait_for(|position| *position >= head);

@@ -24,20 +24,29 @@ struct Follower {
 
 impl Feed {
     /// Follows the log: runs of changes that match, each change once, in order. `after` is the number to go on from;
-    /// without one it starts now. The second part is that number, the place before everything the stream will bring.
-    pub fn changes(
+    /// without one it starts with what is committed after the call. The second part is the place before everything that
+    /// the stream will bring.
+    ///
+    /// # Errors
+    /// When the database is not reached.
+    pub async fn changes(
         &self,
         viewer: Arc<Viewer>,
         filter: ChangeFilter,
         after: Option<i64>,
-    ) -> (impl Stream<Item = Result<Vec<Arc<Change>>>> + Send + use<>, i64) {
+    ) -> Result<(impl Stream<Item = Result<Vec<Arc<Change>>>> + Send + use<>, i64)> {
         // In this order: what is published after the position is read comes by the broadcast.
         let live = self.batches.subscribe();
-        let position = *self.position.borrow();
-        let start = after.unwrap_or(position);
+        let (start, position) = match after {
+            Some(after) => (after, *self.position.borrow()),
+            None => {
+                let position = self.caught_up().await?;
+                (position, position)
+            }
+        };
         let feed = self.clone();
         let follower = Follower { feed, live, viewer, filter, looked_at: start, behind_until: position };
-        (stream::try_unfold(follower, Follower::next), start)
+        Ok((stream::try_unfold(follower, Follower::next), start))
     }
 }
 

@@ -125,7 +125,7 @@ impl Follow {
     ) -> Result<impl Stream<Item = async_graphql::Result<T>>, Failure> {
         let after = self.resume(after).await?;
         let named = wanted.entity_id.clone().filter(|_| after.is_none());
-        let (runs, start) = self.feed.changes(Arc::clone(&self.viewer), wanted, after);
+        let (runs, start) = self.feed.changes(Arc::clone(&self.viewer), wanted, after).await?;
         // Read after the subscribing: whatever the row does not show yet comes as a change.
         let first = match named {
             Some(id) => {
@@ -253,7 +253,7 @@ impl Subscription {
         let follow = Follow::new(ctx);
         let after = follow.resume(after).await?;
         let wanted = filter.unwrap_or_default().checked().map_err(Failure::from)?;
-        let (runs, _) = follow.feed.changes(Arc::clone(&follow.viewer), wanted, after);
+        let (runs, _) = follow.feed.changes(Arc::clone(&follow.viewer), wanted, after).await.map_err(Failure::from)?;
         let feed = follow.feed.clone();
         Ok(one_by_one(runs.map_err(Failure::from).map_ok(move |run| {
             run.into_iter().map(|change| Change::new(&feed, change)).collect()

@@ -5,8 +5,9 @@
 //! one load, whether they are ten or a hundred; a timer, the library's own way, splits them as it happens.
 
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::future::{BoxFuture, Future, poll_fn};
 use futures_util::stream::{FuturesUnordered, Stream, StreamExt as _, poll_fn as stream_fn};
@@ -26,6 +27,24 @@ impl Asked {
     }
 }
 
+/// Tells a request that wants to be polled again from one that waits for its loads: a long list gives way in the middle
+/// by waking itself.
+struct Woken {
+    again: AtomicBool,
+    outer: Waker,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.again.store(true, Ordering::Release);
+        self.outer.wake_by_ref();
+    }
+}
+
 /// Polls the request, then its loads, for as long as one moves the other.
 fn turn<T>(
     cx: &mut Context<'_>,
@@ -33,9 +52,14 @@ fn turn<T>(
     loads: &mut FuturesUnordered<BoxFuture<'static, ()>>,
     mut request: impl FnMut(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
+    let woken = Arc::new(Woken { again: AtomicBool::new(false), outer: cx.waker().clone() });
+    let waker = Waker::from(Arc::clone(&woken));
     loop {
-        if let Poll::Ready(done) = request(cx) {
+        if let Poll::Ready(done) = request(&mut Context::from_waker(&waker)) {
             return Poll::Ready(done);
+        }
+        if woken.again.swap(false, Ordering::AcqRel) {
+            continue;
         }
         loads.extend(asked.take());
         let mut found = false;

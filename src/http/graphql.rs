@@ -8,11 +8,12 @@
 use std::collections::HashMap;
 
 use async_graphql::parser::types::OperationType;
-use axum::body::Bytes;
-use axum::extract::{FromRequest as _, Query, Request, State};
+use axum::body::Body;
+use axum::extract::{Query, Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, UPGRADE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
 
 use super::accept::{Media, negotiate};
 use super::answer::{Answer, guarded};
@@ -83,13 +84,29 @@ async fn read_body(request: Request) -> Result<Ask, Unfit> {
         let message = "Send the request as application/json in UTF-8, without content encoding.".to_owned();
         return Err(Unfit(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let body = Bytes::from_request(request, &()).await.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            Unfit(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {} bytes.", limits::BODY_BYTES))
-        }
-        _ => Unfit(StatusCode::BAD_REQUEST, "The body did not arrive whole.".to_owned()),
-    })?;
+    let body = collected(request.into_body()).await?;
     ask::from_json(&body).map_err(|message| Unfit(StatusCode::BAD_REQUEST, message))
+}
+
+/// The whole body, if it is not too long. The rest of one that is, is read and forgotten within reason: a client that
+/// is still sending would not see our answer.
+async fn collected(body: Body) -> Result<Vec<u8>, Unfit> {
+    let mut chunks = body.into_data_stream();
+    let mut whole = Vec::new();
+    let mut length = 0;
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Unfit(StatusCode::BAD_REQUEST, "The body did not arrive whole.".to_owned()))?;
+        length += chunk.len();
+        if length <= limits::BODY_BYTES {
+            whole.extend_from_slice(&chunk);
+        } else if length > limits::FORGOTTEN_BYTES {
+            break;
+        }
+    }
+    if length <= limits::BODY_BYTES {
+        return Ok(whole);
+    }
+    Err(Unfit(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {} bytes.", limits::BODY_BYTES)))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -33,6 +33,8 @@ pub const ERRORS: usize = 10;
 
 /// Bytes of a request body, and of a WebSocket message (`graphql.rs`, `socket.rs`).
 pub const BODY_BYTES: usize = 1024 * 1024;
+/// Bytes of a body that is too long which are still read, so that its sender hears of it (`graphql.rs`).
+pub const FORGOTTEN_BYTES: usize = 16 * 1024 * 1024;
 /// From the first byte of a request's body to its answer (`graphql.rs`, `socket.rs`).
 pub const REQUEST_TIME: Duration = Duration::from_secs(30);
 /// From accepting a connection, or the end of its last answer, to the end of the next request's headers (`serve.rs`).

@@ -1,7 +1,7 @@
 //! The door: how the schema is reached from outside.
 //!
 //! ```text
-//! serve ── router ─┬─ graphql  POST and GET ──┐
+//! serve ── routes ─┬─ graphql  POST and GET ──┐
 //!                  │     └─ socket  upgrades ─┼─ ask ─ document ─ the schema ─ answer
 //!                  ├─ health, assets          │
 //!                  └─ origin  who may knock ──┘
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use async_graphql::parser;
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::Request;
 use axum::middleware;
 use axum::routing::get;
 use futures_util::stream::{BoxStream, StreamExt as _};
@@ -75,14 +75,6 @@ impl Door {
     }
 }
 
-/// The routes of the server. Cancel `shutdown` to close its sockets and streams.
-///
-/// # Errors
-/// When the schema's own description cannot be read back: a fault in the schema.
-pub fn router(app: App, shutdown: CancellationToken) -> Result<Router, parser::Error> {
-    Ok(routes(Door::new(app, shutdown)?))
-}
-
 fn routes(door: Door) -> Router {
     let graphql = get(graphql::get).post(graphql::post).fallback(graphql::other_method);
     Router::new()
@@ -90,7 +82,6 @@ fn routes(door: Door) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .fallback(assets::serve)
-        .layer(DefaultBodyLimit::max(limits::BODY_BYTES))
         .layer(middleware::from_fn_with_state(door.clone(), origin::guard))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .with_state(door)

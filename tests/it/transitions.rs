@@ -142,7 +142,7 @@ async fn check(harness: &Harness, act: &str, input: Value, fields: &str, table: 
     assert_eq!(harness.log("cursor").await.len(), log + logged, "changes of {act} on {told}");
     let moved = snapshot(harness, table).await != before;
     // Renewing moves the expiry, and is no change. A winner alone does not touch the watch.
-    let expected = logged > 0 && (act, outcome) != ("recordWinner", "NOOP") || act == "renewLease";
+    let expected = logged > 0 && (act, outcome) != ("recordWinner", "NOOP") || outcome == "RENEWED";
     assert_eq!(moved, expected, "the row after {act} on {told}");
 }
 

@@ -58,6 +58,7 @@ impl Thing {
         if self.0 == 7 { Err(Error::new("SELECT secret FROM things")) } else { Ok(self.0) }
     }
     async fn name(&self) -> Result<Option<&str>, Error> {
+        tokio::task::yield_now().await;
         if self.0 == 7 { Err(Error::new("no name")) } else { Ok(Some("thing")) }
     }
     async fn wide(&self) -> i64 {

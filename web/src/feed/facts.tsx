@@ -8,9 +8,10 @@ export function Facts({ facts }: { facts: unknown }) {
     <ul className="facts">
       {known.map(([name, value]) => {
         const text = typeof value === 'string' ? value : JSON.stringify(value);
+        const isWord = /^[A-Z_]+$/.test(text);
         return (
           <li key={name} title={`${name}: ${text}`}>
-            {words(name)} <b>{shorten(text)}</b>
+            {words(name)} <b>{isWord ? words(text) : shorten(text)}</b>
           </li>
         );
       })}
@@ -21,15 +22,18 @@ export function Facts({ facts }: { facts: unknown }) {
 // Facts that say which thing it was rather than what happened to it.
 const IDENTIFYING = new Set(['operationId', 'model', 'op', 'accountKey', 'sourceId', 'version']);
 
+// Facts that fill a line of the feed and say little at a glance; the panel's timeline has them.
+const LONG = /Digest$|^digest$|At$|Until$|^maxAttempts$/;
+
 export function notable(facts: unknown): Record<string, unknown> {
-  return Object.fromEntries(entries(facts).filter(([name]) => !IDENTIFYING.has(name)));
+  return Object.fromEntries(entries(facts).filter(([name]) => !IDENTIFYING.has(name) && !LONG.test(name)));
 }
 
 // What a change brought: the facts that are not as they were after the change before it.
 export function since(before: unknown, facts: unknown): Record<string, unknown> {
   const old = new Map(entries(before));
   const fresh = entries(facts).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)));
-  return Object.fromEntries(fresh);
+  return Object.fromEntries(fresh.filter(([name]) => !IDENTIFYING.has(name)));
 }
 
 function entries(facts: unknown): [string, unknown][] {
