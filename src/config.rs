@@ -33,9 +33,10 @@ pub enum Command {
 /// Which database.
 #[derive(Debug, Clone, Args)]
 pub struct Database {
-    /// The database: sqlite://path or postgres://user:password@host:port/name
+    /// The database.
     #[arg(
         long,
+        help = "The database: sqlite://path or postgres://user:password@host:port/name",
         env = "WRITEWATCH_DATABASE_URL",
         hide_env_values = true,
         default_value = "sqlite://data/writewatch.db",
@@ -53,8 +54,9 @@ pub struct Config {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, env = "WRITEWATCH_LISTEN", default_value = "127.0.0.1:4000")]
     pub listen: SocketAddr,
-    /// Origin of a page that may use this server beside its own, like https://books.example; may be given several times
-    #[arg(long = "allow-origin", env = "WRITEWATCH_ALLOW_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
+    /// Origins of pages that may use this server beside its own.
+    #[arg(long = "allow-origin", help = "Origin of a page that may use this server beside its own, like https://books.example; \
+        may be given several times", env = "WRITEWATCH_ALLOW_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
     pub allowed_origins: Vec<Origin>,
     /// Listen beyond this machine although everybody who reaches the port may read and write everything
     #[arg(long, env = "WRITEWATCH_ALLOW_OPEN_ACCESS_BEYOND_LOOPBACK")]

@@ -96,7 +96,9 @@ fn log() {
 /// Results go to standard output; a closed pipe is a failure like any other.
 fn tell(line: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("cannot write to standard output: {error}"))
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("cannot write to standard output: {error}"))
 }
 
 fn complain(problem: &str) {

@@ -177,9 +177,10 @@ impl ChangeFilter {
             && same(self.caller_did.as_deref(), change.caller_did.as_deref())
             && same(self.connector_name.as_deref(), change.connector_name.as_deref())
             && among(self.transitions.as_deref(), Some(&change.transition))
-            && self.visible_to.as_deref().is_none_or(|did| {
-                change.owner_did.as_deref() == Some(did) || change.caller_did.as_deref() == Some(did)
-            })
+            && self
+                .visible_to
+                .as_deref()
+                .is_none_or(|did| change.owner_did.as_deref() == Some(did) || change.caller_did.as_deref() == Some(did))
             && same(self.model.as_deref(), fact("model"))
             && same(self.last_kind.as_deref(), fact("lastKind"))
             && word_among(self.operation_states.as_deref(), OperationState::as_str, change.to_state.as_deref())

@@ -183,8 +183,7 @@ pub struct Record {
 
 /// The states that `record` leaves and those that it enters. Committed is entered by finalize alone.
 const RECORD_FROM: [OperationState; 2] = [OperationState::Attempted, OperationState::ReconcileOnly];
-const RECORD_TO: [OperationState; 3] =
-    [OperationState::Attempted, OperationState::ReconcileOnly, OperationState::Dead];
+const RECORD_TO: [OperationState; 3] = [OperationState::Attempted, OperationState::ReconcileOnly, OperationState::Dead];
 
 /// Records how an attempt ended, short of success.
 ///

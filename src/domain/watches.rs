@@ -151,9 +151,7 @@ pub fn arm_by_ingress(
             Ok((ArmOutcome::Opened, Some(open_generation(row, winner, due, now)?)))
         }
         WatchStatus::RepairFailed if news => Ok((ArmOutcome::Opened, Some(open_generation(row, winner, due, now)?))),
-        WatchStatus::PendingVerification
-            if news && unverified && row.next_attempt_at.is_none_or(|next| next > due) =>
-        {
+        WatchStatus::PendingVerification if news && unverified && row.next_attempt_at.is_none_or(|next| next > due) => {
             let version = bounds::one_more("version", row.version)?;
             let next = Watch { next_attempt_at: Some(due), version, updated_at: now, ..row.clone() };
             Ok((ArmOutcome::Coalesced, Some(next)))

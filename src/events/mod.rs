@@ -40,7 +40,7 @@ type Batch = Arc<Vec<Arc<Change>>>;
 #[derive(Clone, Debug)]
 pub struct Feed {
     store: Store,
-    feed_id: Arc<str>,
+    log_id: Arc<str>,
     position: watch::Receiver<i64>,
     batches: broadcast::Sender<Batch>,
     running: Arc<AtomicBool>,
@@ -52,12 +52,12 @@ impl Feed {
     /// # Errors
     /// When the database is not reached.
     pub async fn start(store: Store, stop: CancellationToken) -> Result<Self> {
-        let feed_id = store.feed_info().await?.feed_id.into();
+        let log_id = store.feed_info().await?.feed_id.into();
         let head = store.head().await?.sequence;
         let (publish, position) = watch::channel(head);
         let (batches, _) = broadcast::channel(BEHIND);
         let running = Arc::new(AtomicBool::new(true));
-        let feed = Self { store, feed_id, position, batches, running };
+        let feed = Self { store, log_id, position, batches, running };
         tokio::spawn(follower::follow(feed.clone(), publish, stop));
         Ok(feed)
     }
@@ -99,7 +99,7 @@ impl Feed {
     /// The cursor of a change of this log.
     #[must_use]
     pub fn cursor(&self, sequence: i64) -> Cursor {
-        Cursor { feed_id: Arc::clone(&self.feed_id), sequence }
+        Cursor { feed_id: Arc::clone(&self.log_id), sequence }
     }
 
     /// Reads a cursor that a client sent: the number after which it wants to go on.
@@ -107,7 +107,7 @@ impl Feed {
     /// # Errors
     /// `BadInput` for what is no cursor of this log, `CursorExpired` for one that is older than the oldest kept change.
     pub async fn resume(&self, field: &str, text: &str) -> Result<i64> {
-        let sequence = Cursor::decode(field, text, &self.feed_id)?;
+        let sequence = Cursor::decode(field, text, &self.log_id)?;
         let oldest = self.store.feed_info().await?.trimmed_through;
         if sequence < oldest {
             return Err(Error::CursorExpired { oldest: self.cursor(oldest).to_string() });

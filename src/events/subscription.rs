@@ -37,12 +37,11 @@ impl Feed {
     ) -> Result<(impl Stream<Item = Result<Vec<Arc<Change>>>> + Send + use<>, i64)> {
         // In this order: what is published after the position is read comes by the broadcast.
         let live = self.batches.subscribe();
-        let (start, position) = match after {
-            Some(after) => (after, *self.position.borrow()),
-            None => {
-                let position = self.caught_up().await?;
-                (position, position)
-            }
+        let (start, position) = if let Some(after) = after {
+            (after, *self.position.borrow())
+        } else {
+            let position = self.caught_up().await?;
+            (position, position)
         };
         let feed = self.clone();
         let follower = Follower { feed, live, viewer, filter, looked_at: start, behind_until: position };
@@ -54,7 +53,7 @@ impl Follower {
     async fn next(mut self) -> Result<Option<(Vec<Arc<Change>>, Self)>> {
         loop {
             let batch = if self.looked_at < self.behind_until {
-                self.from_log().await?
+                self.read_log().await?
             } else {
                 match self.live.recv().await {
                     Ok(batch) => batch,
@@ -80,7 +79,7 @@ impl Follower {
         }
     }
 
-    async fn from_log(&mut self) -> Result<Batch> {
+    async fn read_log(&mut self) -> Result<Batch> {
         let trimmed = self.feed.store.feed_info().await?.trimmed_through;
         if self.looked_at < trimmed {
             return Err(Error::CursorExpired { oldest: self.feed.cursor(trimmed).to_string() });

@@ -33,7 +33,8 @@ impl From<Error> for Failure {
         let code = match error {
             Error::BadInput(bad) => return bad.into(),
             Error::CursorExpired { oldest } => {
-                let message = "the cursor is older than the oldest kept change: extensions.oldest is where to go on from";
+                let message =
+                    "the cursor is older than the oldest kept change: extensions.oldest is where to go on from";
                 return Self(async_graphql::Error::new(message).extend_with(|_, extensions| {
                     extensions.set("code", "CURSOR_EXPIRED");
                     extensions.set("oldest", oldest.as_str());

@@ -26,8 +26,8 @@ use async_graphql::dataloader::DataLoader;
 use async_graphql::{MergedObject, Request, Response};
 use futures_util::stream::{BoxStream, StreamExt as _};
 
-pub use crate::domain::viewer::Viewer;
 use crate::app::App;
+pub use crate::domain::viewer::Viewer;
 use crate::events::Feed;
 use crate::store::Store;
 use loaders::Reader;

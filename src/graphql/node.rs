@@ -11,7 +11,11 @@ use crate::domain::words::EntityKind;
 
 /// Anything that has an opaque, lasting id and can be fetched by it.
 #[derive(Debug, Clone, Interface)]
-#[graphql(field(name = "id", ty = "ID", desc = "Opaque and lasting; names the entity to `node` and to every mutation."))]
+#[graphql(field(
+    name = "id",
+    ty = "ID",
+    desc = "Opaque and lasting; names the entity to `node` and to every mutation."
+))]
 pub(super) enum Node {
     Operation(Box<Operation>),
     Watch(Box<Watch>),

@@ -106,8 +106,7 @@ impl OperationActs {
         #[graphql(desc = "The write, its key and its first lease.")] input: ClaimOperationInput,
     ) -> async_graphql::Result<ClaimOperationPayload> {
         let viewer = ctx.data_unchecked::<Arc<Viewer>>();
-        let Claimed { outcome, operation } =
-            perform(ctx, input.checked(viewer.did()).map_err(Failure::from)?).await?;
+        let Claimed { outcome, operation } = perform(ctx, input.checked(viewer.did()).map_err(Failure::from)?).await?;
         Ok(ClaimOperationPayload {
             outcome,
             operation: operation.map(Operation),

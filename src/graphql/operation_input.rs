@@ -179,10 +179,10 @@ pub(super) struct RecordOperationInput {
     lease_token: String,
     /// The version that was read.
     version: i32,
-    /// The state that was read: ATTEMPTED or RECONCILE_ONLY.
+    /// The state that was read: `ATTEMPTED` or `RECONCILE_ONLY`.
     #[graphql(default_with = "OperationState::Attempted")]
     from_state: OperationState,
-    /// The state that it goes to: ATTEMPTED, RECONCILE_ONLY or DEAD.
+    /// The state that it goes to: `ATTEMPTED`, `RECONCILE_ONLY` or `DEAD`.
     to_state: OperationState,
     /// The connector's word for how the attempt ended.
     kind: Option<String>,

@@ -208,11 +208,12 @@ impl Operation {
     }
 
     /// What happened to it, oldest first.
-    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments")]
     async fn changes(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<i32>,
+        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<
+            i32,
+        >,
         #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the back, 0 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only rows before this cursor.")] before: Option<String>,
@@ -328,15 +329,17 @@ fn list_name(order: store::OperationOrder) -> &'static str {
 }
 
 /// Reads a cursor of a list in this order.
-pub(super) fn decode(order: store::OperationOrder, field: &str, cursor: &str) -> std::result::Result<Vec<KeyPart>, BadInput> {
+pub(super) fn decode(
+    order: store::OperationOrder,
+    field: &str,
+    cursor: &str,
+) -> std::result::Result<Vec<KeyPart>, BadInput> {
     decode_cursor(list_name(order), "itt", field, cursor)
 }
 
 /// A page in this order, as clients see it.
 pub(super) fn connect(page: Page<domain::Operation>, order: store::OperationOrder) -> OperationConnection {
-    OperationConnection::new(page, |row| {
-        (encode_cursor(list_name(order), row.key(&order.keyset())), Operation(row))
-    })
+    OperationConnection::new(page, |row| (encode_cursor(list_name(order), row.key(&order.keyset())), Operation(row)))
 }
 
 /// The list of operations.

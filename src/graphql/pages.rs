@@ -198,7 +198,9 @@ mod tests {
         let key = vec![KeyPart::Int(7), KeyPart::Text("é".to_owned())];
         let cursor = encode_cursor("l", key.clone());
         assert_eq!(decode_cursor("l", "it", "after", &cursor), Ok(key));
-        for (list, shape, cursor) in [("m", "it", &*cursor), ("l", "ti", &cursor), ("l", "i", &cursor), ("l", "it", "e30")] {
+        for (list, shape, cursor) in
+            [("m", "it", &*cursor), ("l", "ti", &cursor), ("l", "i", &cursor), ("l", "it", "e30")]
+        {
             assert!(decode_cursor(list, shape, "after", cursor).is_err());
         }
     }

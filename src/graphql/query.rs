@@ -63,13 +63,15 @@ impl Query {
     }
 
     /// The operations that match, by default oldest first.
-    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments")]
+    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments beside a filter and an order")]
     async fn operations(
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which operations; all when left out.")] filter: Option<OperationFilter>,
         #[graphql(desc = "The order; oldest first when left out.")] order_by: Option<OperationOrder>,
-        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<i32>,
+        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<
+            i32,
+        >,
         #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the back, 0 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only rows before this cursor.")] before: Option<String>,
@@ -92,12 +94,13 @@ impl Query {
     }
 
     /// The watches that match, by identity.
-    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments")]
     async fn watches(
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which watches; all when left out.")] filter: Option<WatchFilter>,
-        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<i32>,
+        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<
+            i32,
+        >,
         #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the back, 0 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only rows before this cursor.")] before: Option<String>,
@@ -124,12 +127,13 @@ impl Query {
     }
 
     /// What happened, oldest first. A cursor of any change goes on from there.
-    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments")]
     async fn changes(
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which changes; all when left out.")] filter: Option<ChangeFilter>,
-        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<i32>,
+        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<
+            i32,
+        >,
         #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the back, 0 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only rows before this cursor.")] before: Option<String>,

@@ -4,11 +4,12 @@ use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value
 
 use crate::domain::time;
 
-/// A time: RFC 3339, UTC, with milliseconds, like `2030-01-31T12:00:00.000Z`. As an input any offset is taken, from year
-/// 1970 to 9999; what is finer than a millisecond is cut off.
+/// A time, in ms since the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DateTime(pub(super) i64);
 
+/// A time: RFC 3339, UTC, with milliseconds, like `2030-01-31T12:00:00.000Z`. As an input any offset is taken, from year
+/// 1970 to 9999; what is finer than a millisecond is cut off.
 #[Scalar(name = "DateTime")]
 impl ScalarType for DateTime {
     fn parse(value: Value) -> InputValueResult<Self> {
@@ -25,10 +26,11 @@ impl ScalarType for DateTime {
     }
 }
 
-/// Any JSON value.
+/// A JSON value, as it is stored and shown.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Json(pub(super) serde_json::Value);
 
+/// Any JSON value.
 #[Scalar(name = "JSON")]
 impl ScalarType for Json {
     fn parse(value: Value) -> InputValueResult<Self> {

@@ -187,10 +187,10 @@ fn checked_id(kind: EntityKind, id: Option<ID>) -> Result<Option<String>, Failur
 }
 
 /// Runs of answers, one by one.
-fn one_by_one<T>(
-    runs: impl Stream<Item = Result<Vec<T>, Failure>>,
-) -> impl Stream<Item = async_graphql::Result<T>> {
-    runs.map_ok(|run| stream::iter(run.into_iter().map(Ok::<T, Failure>))).try_flatten().map_err(async_graphql::Error::from)
+fn one_by_one<T>(runs: impl Stream<Item = Result<Vec<T>, Failure>>) -> impl Stream<Item = async_graphql::Result<T>> {
+    runs.map_ok(|run| stream::iter(run.into_iter().map(Ok::<T, Failure>)))
+        .try_flatten()
+        .map_err(async_graphql::Error::from)
 }
 
 /// Everything that can be followed live. With `after`, the changes since that cursor come first; none is left out or
@@ -255,9 +255,10 @@ impl Subscription {
         let wanted = filter.unwrap_or_default().checked().map_err(Failure::from)?;
         let (runs, _) = follow.feed.changes(Arc::clone(&follow.viewer), wanted, after).await.map_err(Failure::from)?;
         let feed = follow.feed.clone();
-        Ok(one_by_one(runs.map_err(Failure::from).map_ok(move |run| {
-            run.into_iter().map(|change| Change::new(&feed, change)).collect()
-        })))
+        Ok(one_by_one(
+            runs.map_err(Failure::from)
+                .map_ok(move |run| run.into_iter().map(|change| Change::new(&feed, change)).collect()),
+        ))
     }
 }
 

@@ -88,11 +88,7 @@ impl RequestRepullInput {
     fn checked(self, now: i64) -> Checked<acts::RequestRepull> {
         due("dueAt", self.due_at, now)?;
         bounds::note("note", self.note.as_deref())?;
-        Ok(acts::RequestRepull {
-            node_key: watch_key(&self.id)?,
-            due_at: self.due_at.map(|at| at.0),
-            note: self.note,
-        })
+        Ok(acts::RequestRepull { node_key: watch_key(&self.id)?, due_at: self.due_at.map(|at| at.0), note: self.note })
     }
 }
 
@@ -231,11 +227,7 @@ fn armed(answer: Armed) -> ArmWatchPayload {
 fn acted(answer: WatchAct) -> WatchPayload {
     let claimed = answer.outcome == WatchOutcome::Claimed;
     let claimed_until = answer.watch.as_ref().filter(|_| claimed).and_then(|row| row.claimed_until);
-    WatchPayload {
-        outcome: answer.outcome,
-        watch: answer.watch.map(Watch),
-        claimed_until: claimed_until.map(DateTime),
-    }
+    WatchPayload { outcome: answer.outcome, watch: answer.watch.map(Watch), claimed_until: claimed_until.map(DateTime) }
 }
 
 /// The acts on watches.
@@ -253,11 +245,7 @@ impl WatchActs {
     ) -> async_graphql::Result<RecordWinnerPayload> {
         let RecordedWinner { outcome, winner, watches } =
             perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?;
-        Ok(RecordWinnerPayload {
-            outcome,
-            winner: winner.into(),
-            watches: watches.into_iter().map(Watch).collect(),
-        })
+        Ok(RecordWinnerPayload { outcome, winner: winner.into(), watches: watches.into_iter().map(Watch).collect() })
     }
 
     /// Arms one watch by ingress: its document was seen to have this winner.

@@ -127,11 +127,12 @@ impl Watch {
     }
 
     /// What happened to it, oldest first.
-    #[expect(clippy::too_many_arguments, reason = "Relay's four page arguments")]
     async fn changes(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<i32>,
+        #[graphql(desc = "How many from the front, 0 to 100; 50 when neither this nor last is given.")] first: Option<
+            i32,
+        >,
         #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the back, 0 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only rows before this cursor.")] before: Option<String>,

@@ -22,6 +22,8 @@ use futures_util::SinkExt as _;
 use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep, timeout};
 
 use self::message::{Farewell, Incoming, Outgoing, PROTOCOL, read, write};
+use async_graphql_axum::GraphQLProtocol;
+
 use self::operations::{Event, News, Operations};
 use super::accept::Media;
 use super::answer::Answer;
@@ -42,6 +44,11 @@ pub async fn upgrade(door: Door, request: Request) -> Response {
         Ok(upgrade) => upgrade,
         Err(rejection) => return rejection.into_response(),
     };
+    // The library's extractor also knows the protocol that came before ours: its clients are told which one they speak.
+    let refused = match GraphQLProtocol::from_request_parts(&mut parts, &()).await {
+        Ok(_) => Farewell::OLDER_SUBPROTOCOL,
+        Err(_) => Farewell::SUBPROTOCOL,
+    };
     // Taken now, so that stopping waits for this socket even while it is opening.
     let open = door.sockets.token();
     upgrade
@@ -51,7 +58,7 @@ pub async fn upgrade(door: Door, request: Request) -> Response {
         .max_message_size(limits::BODY_BYTES)
         .max_frame_size(limits::BODY_BYTES)
         .on_upgrade(move |socket| async move {
-            Session::new(door, socket).run().await;
+            Session::new(door, socket).run(refused).await;
             drop(open);
         })
 }
@@ -90,12 +97,10 @@ impl Session {
         Self { door, socket, viewer: None, operations: Operations::default(), pings, patience }
     }
 
-    async fn run(mut self) {
-        let ended = if self.socket.protocol().is_some() {
-            self.serve().await
-        } else {
-            Err(End::Farewell(Farewell::SUBPROTOCOL))
-        };
+    /// Serves the socket; `refused` is what a client hears that does not speak our protocol.
+    async fn run(mut self, refused: Farewell) {
+        let ended =
+            if self.socket.protocol().is_some() { self.serve().await } else { Err(End::Farewell(refused)) };
         // Whatever still runs for this socket ends before the farewells are waited for.
         self.operations = Operations::default();
         if let Err(End::Farewell(farewell)) = ended {

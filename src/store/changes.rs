@@ -58,8 +58,11 @@ impl FromRow for Change {
             actor_did: columns.take("actor_did")?,
             facts: {
                 let text: String = columns.take("facts")?;
-                serde_json::from_str(&text)
-                    .map_err(|error| Error::Corrupt { table: TABLE, column: "facts", source: error.into() })?
+                serde_json::from_str(&text).map_err(|error| Error::Corrupt {
+                    table: TABLE,
+                    column: "facts",
+                    source: error.into(),
+                })?
             },
         })
     }
@@ -104,8 +107,17 @@ async fn append_some(connection: &mut Connection, changes: impl Iterator<Item = 
         }
         text.push(')');
         args.extend(args![
-            at, change.entity, change.entity_id, change.transition, change.from_state, change.to_state,
-            change.document_id, change.owner_did, change.caller_did, change.connector_name, actor_did,
+            at,
+            change.entity,
+            change.entity_id,
+            change.transition,
+            change.from_state,
+            change.to_state,
+            change.document_id,
+            change.owner_did,
+            change.caller_did,
+            change.connector_name,
+            actor_did,
             Value::Object(change.facts).to_string(),
         ]);
     }
@@ -182,7 +194,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database refuses, or a row cannot be.
-    pub async fn changes(&self, viewer: &Viewer, filter: &ChangeFilter, through: i64, slice: &Slice) -> Result<Page<Change>> {
+    pub async fn changes(
+        &self,
+        viewer: &Viewer,
+        filter: &ChangeFilter,
+        through: i64,
+        slice: &Slice,
+    ) -> Result<Page<Change>> {
         let filter = |select: &mut Select| {
             confine(select, viewer, filter);
             select.compares("sequence", "<=", Some(through));

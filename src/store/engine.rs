@@ -79,8 +79,12 @@ pub(crate) use statements;
 
 /// The engine that a statement is declared for, if it is for one alone.
 macro_rules! only {
-    () => { None };
-    ($engine:ident) => { Some($crate::store::engine::Engine::$engine) };
+    () => {
+        None
+    };
+    ($engine:ident) => {
+        Some($crate::store::engine::Engine::$engine)
+    };
 }
 pub(crate) use only;
 

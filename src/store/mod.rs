@@ -28,12 +28,12 @@ pub use changes::{ChangesOf, FeedInfo, Head};
 
 pub use engine::{Engine, Sql, Statement};
 pub use error::{Error, Result};
-pub use operations::{OperationFilter, OperationOrder};
 pub use locks::{Lock, Locks};
+pub use operations::{OperationFilter, OperationOrder};
 pub use pools::{DatabaseUrl, Wakeups};
 pub use select::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};
-pub use watches::WatchFilter;
 pub use tx::Tx;
+pub use watches::WatchFilter;
 pub use writer::{Act, BATCH_ACTS, QUEUED_ACTS};
 
 use crate::clock::{Clock, Offset};

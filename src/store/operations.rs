@@ -69,11 +69,36 @@ pub(super) async fn peek(tx: &mut Tx, node_key: &str) -> Result<Option<Operation
 pub(super) async fn insert(tx: &mut Tx, row: &Operation, transition: &'static str) -> Result<bool> {
     tx.must_hold(Lock::operation(&row.caller_did, &row.operation_id))?;
     let args = args![
-        &row.caller_did, &row.operation_id, &row.node_key, &row.owner_did, &row.connector_name, &row.model, row.op,
-        &row.account_key, &row.target, &row.source_id, &row.deterministic_event_id, &row.payload_hash,
-        &row.reissue_intent, &row.provider_etag, &row.document_id, &row.result_entity, row.state, row.attempts,
-        row.next_attempt_at, row.defer_reason, &row.send_marker, &row.last_kind, row.last_http_status, row.version,
-        &row.incarnation, &row.lease_token, row.lease_expires_at, row.created_at, row.updated_at, &row.reissued_from,
+        &row.caller_did,
+        &row.operation_id,
+        &row.node_key,
+        &row.owner_did,
+        &row.connector_name,
+        &row.model,
+        row.op,
+        &row.account_key,
+        &row.target,
+        &row.source_id,
+        &row.deterministic_event_id,
+        &row.payload_hash,
+        &row.reissue_intent,
+        &row.provider_etag,
+        &row.document_id,
+        &row.result_entity,
+        row.state,
+        row.attempts,
+        row.next_attempt_at,
+        row.defer_reason,
+        &row.send_marker,
+        &row.last_kind,
+        row.last_http_status,
+        row.version,
+        &row.incarnation,
+        &row.lease_token,
+        row.lease_expires_at,
+        row.created_at,
+        row.updated_at,
+        &row.reissued_from,
         row.refunded_attempts,
     ];
     let made = tx.write(&INSERT, args).await? == 1;
@@ -87,10 +112,26 @@ pub(super) async fn insert(tx: &mut Tx, row: &Operation, transition: &'static st
 pub(super) async fn update(tx: &mut Tx, before: &Operation, after: &Operation) -> Result<()> {
     tx.must_hold(Lock::operation(&before.caller_did, &before.operation_id))?;
     let args = args![
-        &after.provider_etag, &after.document_id, &after.result_entity, after.state, after.attempts,
-        after.next_attempt_at, after.defer_reason, &after.send_marker, &after.last_kind, after.last_http_status,
-        after.version, &after.lease_token, after.lease_expires_at, after.updated_at, after.refunded_attempts,
-        &before.caller_did, &before.operation_id, before.state, before.version, &before.lease_token,
+        &after.provider_etag,
+        &after.document_id,
+        &after.result_entity,
+        after.state,
+        after.attempts,
+        after.next_attempt_at,
+        after.defer_reason,
+        &after.send_marker,
+        &after.last_kind,
+        after.last_http_status,
+        after.version,
+        &after.lease_token,
+        after.lease_expires_at,
+        after.updated_at,
+        after.refunded_attempts,
+        &before.caller_did,
+        &before.operation_id,
+        before.state,
+        before.version,
+        &before.lease_token,
     ];
     tx.write_one(TABLE, &UPDATE, args).await
 }
@@ -188,7 +229,8 @@ async fn newest_each(
         select.concerns(viewer.confined_to());
         select.equals("state", state);
     };
-    let pages = list(OperationOrder::CreatedDesc, &filter).page_each(connection, "document_id", document_ids, &ONE).await?;
+    let pages =
+        list(OperationOrder::CreatedDesc, &filter).page_each(connection, "document_id", document_ids, &ONE).await?;
     Ok(pages.into_iter().map(|page| page.rows.into_iter().next()).collect())
 }
 
@@ -294,4 +336,3 @@ impl Store {
         Ok(facts.collect())
     }
 }
-

@@ -55,7 +55,8 @@ impl std::str::FromStr for DatabaseUrl {
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             // The driver's message may repeat the address with its password: it is not passed on.
-            let options = PgConnectOptions::from_str(url).map_err(|_| "is not a valid postgres:// address".to_owned())?;
+            let options =
+                PgConnectOptions::from_str(url).map_err(|_| "is not a valid postgres:// address".to_owned())?;
             return Ok(Self::Postgres(Box::new(options)));
         }
         Err("must be sqlite://path or postgres://user@host:port/database".to_owned())
@@ -190,10 +191,10 @@ async fn open_postgres(options: &PgConnectOptions) -> Result<Pools> {
 /// Names the migration that stands in the way, and what to do.
 fn explain(error: MigrateError, migrations: &Migrator) -> Error {
     let name = |version: i64| {
-        migrations
-            .iter()
-            .find(|migration| migration.version == version)
-            .map_or_else(|| format!("{version:04}"), |found| format!("{version:04}_{}", found.description.replace(' ', "_")))
+        migrations.iter().find(|migration| migration.version == version).map_or_else(
+            || format!("{version:04}"),
+            |found| format!("{version:04}_{}", found.description.replace(' ', "_")),
+        )
     };
     Error::Migration(match error {
         MigrateError::VersionMissing(version) => format!(

@@ -32,7 +32,11 @@ impl Row {
             Self::Sqlite(row) => row.len(),
             Self::Postgres(row) => row.len(),
         };
-        T::from_column(self, count.saturating_sub(1)).map_err(|source| Error::Corrupt { table: "a list", column, source })
+        T::from_column(self, count.saturating_sub(1)).map_err(|source| Error::Corrupt {
+            table: "a list",
+            column,
+            source,
+        })
     }
 }
 
@@ -67,8 +71,7 @@ impl<'r> Columns<'r> {
     pub fn take<T: FromColumn>(&mut self, column: &'static str) -> Result<T> {
         let index = self.next;
         self.next += 1;
-        T::from_column(self.row, index)
-            .map_err(|source| Error::Corrupt { table: self.table, column, source })
+        T::from_column(self.row, index).map_err(|source| Error::Corrupt { table: self.table, column, source })
     }
 }
 

@@ -150,18 +150,36 @@ pub(super) async fn put(
             let key = digest(&after.identity().parts());
             let mut args = identity_args(&after.identity());
             args.extend(args![
-                &after.document_id, &after.verified_state_digest, &after.observed_winner_digest,
-                after.verification_status, after.verification_attempts, after.repair_generation, after.next_attempt_at,
-                after.claimed_until, after.defer_reason, after.version, after.created_at, after.updated_at, key,
+                &after.document_id,
+                &after.verified_state_digest,
+                &after.observed_winner_digest,
+                after.verification_status,
+                after.verification_attempts,
+                after.repair_generation,
+                after.next_attempt_at,
+                after.claimed_until,
+                after.defer_reason,
+                after.version,
+                after.created_at,
+                after.updated_at,
+                key,
             ]);
             tx.write_one(TABLE, &INSERT, args).await?;
         }
         Some(before) => {
             tx.must_hold(Lock::document(&before.document_id))?;
             let mut args = args![
-                &after.document_id, &after.verified_state_digest, &after.observed_winner_digest,
-                after.verification_status, after.verification_attempts, after.repair_generation, after.next_attempt_at,
-                after.claimed_until, after.defer_reason, after.version, after.updated_at,
+                &after.document_id,
+                &after.verified_state_digest,
+                &after.observed_winner_digest,
+                after.verification_status,
+                after.verification_attempts,
+                after.repair_generation,
+                after.next_attempt_at,
+                after.claimed_until,
+                after.defer_reason,
+                after.version,
+                after.updated_at,
             ];
             args.extend(identity_args(&before.identity()));
             args.extend(args![before.verification_status, before.version]);
@@ -229,7 +247,9 @@ impl Store {
     /// When the database refuses, or a row cannot be.
     pub async fn watches_by_node_key(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<Watch>> {
         let found = self.watches_among(viewer, "node_key", node_keys).await?;
-        if found.len() == node_keys.len() || self.perform(&std::sync::Arc::new(Viewer::open()), acts::AdoptWatches).await? == 0 {
+        if found.len() == node_keys.len()
+            || self.perform(&std::sync::Arc::new(Viewer::open()), acts::AdoptWatches).await? == 0
+        {
             return Ok(found);
         }
         self.watches_among(viewer, "node_key", node_keys).await

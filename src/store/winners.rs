@@ -43,9 +43,8 @@ pub(super) async fn put(tx: &mut Tx, document_id: &str, digest: &str, version: O
         updated_at: tx.now(),
     };
     tx.write(&PUT, args![document_id, digest, version, winner.updated_at]).await?;
-    let change = NewChange::document("record_winner", document_id)
-        .with("digest", Some(digest))
-        .with("winnerVersion", version);
+    let change =
+        NewChange::document("record_winner", document_id).with("digest", Some(digest)).with("winnerVersion", version);
     tx.emit(change);
     Ok((winner, true))
 }

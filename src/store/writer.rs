@@ -139,7 +139,9 @@ impl Writer {
             Ok(()) => self.answer(batch),
             Err(failed) => {
                 let mut told = Some(failed.tell());
-                batch.into_iter().for_each(|job| job.finish(told.take()));
+                for job in batch {
+                    job.finish(told.take());
+                }
             }
         }
     }
@@ -155,12 +157,10 @@ impl Writer {
         let connection = self.begin().await.map_err(Failed::Begin)?;
         let mut tx = Tx::new(connection, self.shared.clock.clone());
         let body = std::panic::AssertUnwindSafe(run_batch(&mut tx, batch)).catch_unwind().await;
-        let result = match body {
-            Ok(result) => result,
-            Err(_) => {
-                tx.connection.discard();
-                return Err(Failed::RolledBack(Error::Failed));
-            }
+        let Ok(result) = body else {
+            // A panic: who knows in what state the connection is.
+            tx.connection.discard();
+            return Err(Failed::RolledBack(Error::Failed));
         };
         match result {
             Ok(()) => self.commit(tx).await,

@@ -15,7 +15,9 @@ const RACERS: usize = 20;
 async fn race(harness: &Arc<Harness>, inputs: Vec<(&'static str, Value)>) -> BTreeMap<String, usize> {
     let racers = inputs.into_iter().map(|(mutation, input)| {
         let harness = Arc::clone(harness);
-        tokio::spawn(async move { harness.act(mutation, input, "outcome").await["outcome"].as_str().unwrap().to_owned() })
+        tokio::spawn(
+            async move { harness.act(mutation, input, "outcome").await["outcome"].as_str().unwrap().to_owned() },
+        )
     });
     let mut outcomes = BTreeMap::new();
     for outcome in join_all(racers).await {

@@ -56,7 +56,7 @@ impl Database {
         let sql = AssertSqlSafe(sql.to_owned());
         match self {
             Self::Sqlite { .. } => {
-                let mut connection = SqliteConnection::connect(&self.url()).await.unwrap();
+                let mut connection = SqliteConnection::connect(&format!("{}?mode=rwc", self.url())).await.unwrap();
                 sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
             }
             Self::Postgres(_) => {
@@ -134,7 +134,6 @@ impl Harness {
     pub fn advance(&self, ms: i64) {
         self.clock.fetch_add(ms, Ordering::SeqCst);
     }
-
 
     /// The whole answer, data and errors.
     pub async fn answer(&self, query: &str, variables: Value) -> Value {

@@ -1,10 +1,14 @@
 //! The tests of the whole: real databases, real servers, real clients.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets what it does not expect ends there")]
 
+mod bounds;
 mod contention;
+mod contract;
+mod database;
 mod harness;
 mod lists;
 mod subscriptions;
 mod support;
+mod tidy;
 mod transitions;
 mod vectors;

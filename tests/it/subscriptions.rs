@@ -15,13 +15,15 @@ fn record(id: &Value, version: i64) -> Value {
 }
 
 async fn verify(harness: &Harness, watch: &Value, digest: &str) -> Value {
-    let input = json!({ "id": watch, "generation": 0, "fetchedDigest": digest, "maxAttempts": 2, "dueAt": rfc3339(START) });
+    let input =
+        json!({ "id": watch, "generation": 0, "fetchedDigest": digest, "maxAttempts": 2, "dueAt": rfc3339(START) });
     harness.act("recordVerification", input, "outcome").await["outcome"].take()
 }
 
 async fn armed(harness: &Harness, key: &str, owner: &str) -> Value {
     let id = claimed(harness, key, &json!({ "ownerDid": owner })).await;
-    let finalize = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": key, "sourceId": key, "winnerDigest": "w" });
+    let finalize =
+        json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": key, "sourceId": key, "winnerDigest": "w" });
     harness.act("finalizeOperation", finalize, "watch { id }").await["watch"]["id"].take()
 }
 

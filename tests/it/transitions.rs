@@ -11,8 +11,16 @@ use crate::harness::{Harness, claim, on_both_engines};
 
 /// The acts on an operation.
 const OPERATION_ACTS: [&str; 10] = [
-    "claimOperation", "acquireLease", "renewLease", "releaseLease", "markSendStarted", "recordOperation",
-    "deferOperation", "finalizeOperation", "resumeOfflineDeferred", "resumeAuthDeferred",
+    "claimOperation",
+    "acquireLease",
+    "renewLease",
+    "releaseLease",
+    "markSendStarted",
+    "recordOperation",
+    "deferOperation",
+    "finalizeOperation",
+    "resumeOfflineDeferred",
+    "resumeAuthDeferred",
 ];
 /// The acts on a watch.
 const WATCH_ACTS: [&str; 6] =
@@ -72,7 +80,9 @@ async fn operation_in(harness: &Harness, key: &str, state: OperationState) -> (V
     let id = claimed["operation"]["id"].clone();
     let reached = match state {
         OperationState::Attempted => return (id, json!(0)),
-        OperationState::Committed => harness.act("finalizeOperation", finalize(&id, &json!(0), key), "outcome operation { version }").await,
+        OperationState::Committed => {
+            harness.act("finalizeOperation", finalize(&id, &json!(0), key), "outcome operation { version }").await
+        }
         OperationState::Dead | OperationState::ReconcileOnly => {
             let input = record(&id, &json!(0), OperationState::Attempted, state);
             harness.act("recordOperation", input, "outcome operation { version }").await
@@ -133,7 +143,15 @@ async fn snapshot(harness: &Harness, table: &str) -> Vec<String> {
 }
 
 /// Performs one act and checks its outcome, the row and the log.
-async fn check(harness: &Harness, act: &str, input: Value, fields: &str, table: &str, (outcome, logged): Expected, told: &str) {
+async fn check(
+    harness: &Harness,
+    act: &str,
+    input: Value,
+    fields: &str,
+    table: &str,
+    (outcome, logged): Expected,
+    told: &str,
+) {
     harness.advance(1);
     let (before, log) = (snapshot(harness, table).await, harness.log("cursor").await.len());
     let answer = harness.act(act, input, fields).await;

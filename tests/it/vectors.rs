@@ -73,12 +73,11 @@ async fn perform(harness: &Harness, step: &Value) -> Value {
     let args = step["args"].clone();
     match call {
         "operations" => list_operations(harness, args).await,
-        "claimOperation" => outcome(harness, call, inputs(args)).await,
         "resumeOfflineDeferred" | "resumeAuthDeferred" => {
             harness.act(call, inputs(args), "operations watches").await;
             json!({})
         }
-        "recordWinner" => outcome(harness, call, inputs(args)).await,
+        "claimOperation" | "recordWinner" => outcome(harness, call, inputs(args)).await,
         "armWatch" | "requestRepull" | "claimWatchAttempt" | "deferWatch" | "recordVerification" => {
             let input = with_watch_id(inputs(args));
             outcome(harness, call, input).await
@@ -130,7 +129,8 @@ async fn with_operation_id(harness: &Harness, mut input: Value) -> Value {
 
 fn with_watch_id(mut input: Value) -> Value {
     let members = input.as_object_mut().unwrap();
-    let parts = ["ownerDid", "connectorName", "model", "accountKey", "sourceId"].map(|name| members.remove(name).unwrap());
+    let parts =
+        ["ownerDid", "connectorName", "model", "accountKey", "sourceId"].map(|name| members.remove(name).unwrap());
     let parts = parts.each_ref().map(|part| part.as_str().unwrap());
     members.insert("id".to_owned(), json!(NodeId::of_key(EntityKind::Watch, &parts).encode()));
     input
@@ -140,9 +140,12 @@ fn with_watch_id(mut input: Value) -> Value {
 async fn list_operations(harness: &Harness, args: Value) -> Value {
     let mut filter = args["filter"].clone();
     if let Some(states) = filter.get_mut("states").and_then(Value::as_array_mut) {
-        states.iter_mut().for_each(|state| *state = json!(state.as_str().unwrap().to_uppercase()));
+        for state in states {
+            *state = json!(state.as_str().unwrap().to_uppercase());
+        }
     }
-    let query = "query($filter: OperationFilter, $after: String) { operations(filter: $filter, first: 3, after: $after) {
+    let query =
+        "query($filter: OperationFilter, $after: String) { operations(filter: $filter, first: 3, after: $after) {
         nodes { callerDid operationId superseded } pageInfo { hasNextPage endCursor } } }";
     let (mut operations, mut superseded, mut after) = (vec![], vec![], Value::Null);
     loop {

@@ -92,4 +92,3 @@ impl Act for Claim {
         Ok(Claimed { outcome: ClaimOutcome::Claimed, operation: Some(row) })
     }
 }
-

@@ -16,7 +16,10 @@ use crate::store::tx::Tx;
 
 /// Makes deferred work due now. `None` does not filter, an empty list matches nothing.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields are those of ResumeOfflineInput and ResumeAuthInput, where they are described")]
+#[expect(
+    missing_docs,
+    reason = "the fields are those of ResumeOfflineInput and ResumeAuthInput, where they are described"
+)]
 pub struct Resume {
     pub reason: DeferReason,
     pub owner_did: Option<String>,
