@@ -11,15 +11,25 @@ touch "$dir/out"
 WRITEWATCH_LISTEN=${WRITEWATCH_LISTEN:-127.0.0.1:0} "$binary" serve --database-url "sqlite://$dir/writewatch.db" >"$dir/out" 2>"$dir/log" &
 server=$!
 
+# A server that does not stop when it is asked to is a failure too.
+stop_server() {
+  kill "$server" 2>/dev/null || return 0
+  if ! timeout 30 tail --pid="$server" --follow /dev/null; then
+    echo "with-server.sh: the server did not stop within 30 s of being asked to" >&2
+    kill -KILL "$server"
+    return 1
+  fi
+}
+
 clean_up() {
   local status=$?
-  kill "$server" 2>/dev/null || true
-  wait "$server" || true
+  stop_server || status=1
   if [ "$status" != 0 ]; then
     echo "with-server.sh: the server's last messages:" >&2
     tail -n 50 "$dir/log" >&2
   fi
   rm -rf "$dir"
+  exit "$status"
 }
 trap clean_up EXIT
 trap 'exit 130' INT

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, X_FRAME_OPTIONS,
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{Html, IntoResponse as _, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
@@ -37,9 +37,6 @@ const UNBUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
 
 /// Any path that is not the API's.
 pub async fn serve(request: Request) -> Response {
-    if request.method() != Method::GET && request.method() != Method::HEAD {
-        return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")]).into_response();
-    }
     let headers = request.headers();
     let path = request.uri().path().trim_start_matches('/');
     let mut response = match (file(path), navigates(headers), file(PAGE)) {

@@ -32,6 +32,7 @@ use axum::routing::get;
 use futures_util::stream::{BoxStream, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower_http::compression::CompressionLayer;
 use tower_http::trace::TraceLayer;
 
 use self::answer::Answer;
@@ -81,7 +82,7 @@ fn routes(door: Door) -> Router {
         .route("/graphql", graphql)
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        .fallback(assets::serve)
+        .fallback_service(get(assets::serve).layer(CompressionLayer::new()).with_state(door.clone()))
         .layer(middleware::from_fn_with_state(door.clone(), origin::guard))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .with_state(door)

@@ -99,8 +99,7 @@ impl Session {
 
     /// Serves the socket; `refused` is what a client hears that does not speak our protocol.
     async fn run(mut self, refused: Farewell) {
-        let ended =
-            if self.socket.protocol().is_some() { self.serve().await } else { Err(End::Farewell(refused)) };
+        let ended = if self.socket.protocol().is_some() { self.serve().await } else { Err(End::Farewell(refused)) };
         // Whatever still runs for this socket ends before the farewells are waited for.
         self.operations = Operations::default();
         if let Err(End::Farewell(farewell)) = ended {

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 pub use changes::{ChangesOf, FeedInfo, Head};
 
@@ -48,6 +49,7 @@ pub struct Store {
     shared: Arc<Shared>,
     queue: mpsc::Sender<Box<dyn Job>>,
     commits: watch::Receiver<u64>,
+    stop: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -77,9 +79,11 @@ impl Store {
         let shared = Arc::new(Shared { pools, clock, statements: Arc::default() });
         let (queue, waiting) = mpsc::channel(QUEUED_ACTS);
         let (commits, seen) = watch::channel(0);
-        let writer = Writer { shared: Arc::clone(&shared), queue: waiting, commits, connection: None };
+        let stop = CancellationToken::new();
+        let writer =
+            Writer { shared: Arc::clone(&shared), queue: waiting, commits, connection: None, stop: stop.clone() };
         tokio::spawn(writer.run());
-        let store = Self { shared, queue, commits: seen };
+        let store = Self { shared, queue, commits: seen, stop };
         store.refresh_clock().await?;
         Ok(store)
     }
@@ -153,8 +157,9 @@ impl Store {
         self.shared.pools.wakeups().await
     }
 
-    /// Closes every connection, once the reads that run are done.
+    /// Does what waits, refuses what comes later, and closes every connection once what runs is done.
     pub async fn close(&self) {
+        self.stop.cancel();
         self.shared.pools.close().await;
     }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::engine::Connection;
 use super::error::{Error, Result};
@@ -90,6 +91,7 @@ pub(super) struct Writer {
     pub(super) queue: mpsc::Receiver<Box<dyn Job>>,
     pub(super) commits: watch::Sender<u64>,
     pub(super) connection: Option<Connection>,
+    pub(super) stop: CancellationToken,
 }
 
 /// How a transaction ended that did not commit.
@@ -105,8 +107,19 @@ enum Failed {
 impl Writer {
     pub(super) async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH_ACTS);
-        while self.queue.recv_many(&mut batch, BATCH_ACTS).await > 0 {
-            self.settle(std::mem::take(&mut batch)).await;
+        let stop = self.stop.clone();
+        loop {
+            tokio::select! {
+                biased;
+                count = self.queue.recv_many(&mut batch, BATCH_ACTS) => {
+                    if count == 0 {
+                        return;
+                    }
+                    self.settle(std::mem::take(&mut batch)).await;
+                }
+                // What waits is still done; what comes later is refused.
+                () = stop.cancelled(), if !self.queue.is_closed() => self.queue.close(),
+            }
         }
     }
 

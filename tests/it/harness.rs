@@ -193,7 +193,7 @@ fn request(query: &str, variables: Value) -> async_graphql::Request {
 }
 
 /// The input type of a mutation, by the contract's rule and its exceptions.
-fn input_type(mutation: &str) -> String {
+pub fn input_type(mutation: &str) -> String {
     match mutation {
         "acquireLease" | "renewLease" => "LeaseInput".to_owned(),
         "resumeOfflineDeferred" => "ResumeOfflineInput".to_owned(),

@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets what it does not expect ends there")]
 
 mod bounds;
+mod clock_skew;
+mod command;
 mod contention;
 mod contract;
+mod crashes;
 mod database;
 mod harness;
 mod lists;

@@ -86,7 +86,8 @@ impl Farewell {
     /// A client that asked for another subprotocol, or for none.
     pub const SUBPROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");
     /// A client of the protocol that came before ours.
-    pub const OLDER_SUBPROTOCOL: Self = Self::new(4406, "graphql-ws is the older protocol: graphql-transport-ws is spoken here");
+    pub const OLDER_SUBPROTOCOL: Self =
+        Self::new(4406, "graphql-ws is the older protocol: graphql-transport-ws is spoken here");
     /// No `connection_init` in time.
     pub const INIT_TIMEOUT: Self = Self::new(4408, "Connection initialisation timeout");
     /// A second `connection_init`.

@@ -52,11 +52,15 @@ impl Dice {
         Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn below(&mut self, end: usize) -> usize {
+    pub fn number(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % end
+        self.0
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.number() >> 33).unwrap() % end
     }
 
     pub fn one_in(&mut self, count: usize) -> bool {
@@ -99,10 +103,8 @@ impl Client {
 
     /// Acts until the server is gone.
     pub async fn work(mut self, url: String, killed: Arc<AtomicBool>) -> Self {
-        let kinds: Vec<_> = kinds().collect();
         loop {
-            let (kind, plan) = kinds[self.dice.below(kinds.len())];
-            let Some(act) = plan(&mut self) else { continue };
+            let (kind, act) = self.next_act();
             match try_post(&url, &act.query(), json!({ "input": act.input })).await {
                 Ok(answer) => self.acknowledge(kind, &act, &answer),
                 Err(failure) => {
@@ -110,6 +112,19 @@ impl Client {
                     self.pending = Some(act);
                     return self;
                 }
+            }
+        }
+    }
+
+    /// At random, but rather what it has done the least: whatever has a row to be done on comes soon.
+    fn next_act(&mut self) -> (&'static str, Act) {
+        let kinds: Vec<_> = kinds().collect();
+        loop {
+            let mut few = [0; 3].map(|_| kinds[self.dice.below(kinds.len())]);
+            few.sort_by_key(|(kind, _)| self.acknowledged.get(kind));
+            let planned = few.into_iter().find_map(|(kind, plan)| Some((kind, plan(self)?)));
+            if let Some(planned) = planned {
+                return planned;
             }
         }
     }

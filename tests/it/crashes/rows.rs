@@ -137,9 +137,6 @@ fn logged(entity: &Entity, transition: &str, before: Option<&Value>, after: Opti
     for fact in FACTS {
         change[fact] = row[fact].clone();
     }
-    if entity.kind == "DOCUMENT" {
-        change["version"] = Value::Null;
-    }
     change
 }
 
