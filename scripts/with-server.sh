@@ -14,7 +14,7 @@ server=$!
 # A server that does not stop when it is asked to is a failure too.
 stop_server() {
   kill "$server" 2>/dev/null || return 0
-  if ! timeout 30 tail --pid="$server" --follow /dev/null; then
+  if ! timeout 30 tail --pid="$server" --sleep-interval=0.1 --follow /dev/null; then
     echo "with-server.sh: the server did not stop within 30 s of being asked to" >&2
     kill -KILL "$server"
     return 1

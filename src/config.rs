@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
 
 use crate::http::Origin;
 use crate::store::DatabaseUrl;
@@ -11,6 +12,16 @@ use crate::store::DatabaseUrl;
 #[derive(Debug, Parser)]
 #[command(version, about, args_conflicts_with_subcommands = true)]
 pub struct Cli {
+    /// What to log, and from which parts.
+    #[arg(
+        long,
+        env = "WRITEWATCH_LOG",
+        help = "What to log: error, warn, info, debug or trace, or a list like info,writewatch::http=debug",
+        default_value = "info",
+        global = true,
+        value_parser = |text: &str| text.parse::<EnvFilter>().map(|_| text.to_owned())
+    )]
+    pub log: String,
     /// What to do; `serve` when left out.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -55,8 +66,14 @@ pub struct Config {
     #[arg(long, env = "WRITEWATCH_LISTEN", default_value = "127.0.0.1:4000")]
     pub listen: SocketAddr,
     /// Origins of pages that may use this server beside its own.
-    #[arg(long = "allow-origin", help = "Origin of a page that may use this server beside its own, like https://books.example; \
-        may be given several times", env = "WRITEWATCH_ALLOW_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
+    #[arg(
+        long = "allow-origin",
+        help = "Origin of a page that may use this server beside its own, like https://books.example; \
+        may be given several times",
+        env = "WRITEWATCH_ALLOW_ORIGIN",
+        value_delimiter = ',',
+        value_name = "ORIGIN"
+    )]
     pub allowed_origins: Vec<Origin>,
     /// Listen beyond this machine although everybody who reaches the port may read and write everything
     #[arg(long, env = "WRITEWATCH_ALLOW_OPEN_ACCESS_BEYOND_LOOPBACK")]

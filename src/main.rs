@@ -16,7 +16,7 @@ const BAD_SETTING: u8 = 2;
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    log();
+    log(&cli.log);
     let result = match cli.command.unwrap_or(Command::Serve(cli.config)) {
         Command::Serve(config) => {
             if let Err(problem) = config.check() {
@@ -85,12 +85,8 @@ async fn stop_on_signal(stop: CancellationToken) {
     stop.cancel();
 }
 
-fn log() {
-    let filter = tracing_subscriber::EnvFilter::builder()
-        .with_env_var("WRITEWATCH_LOG")
-        .with_default_directive(tracing::level_filters::LevelFilter::INFO.into())
-        .from_env_lossy();
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+fn log(what: &str) {
+    tracing_subscriber::fmt().with_env_filter(what).with_writer(std::io::stderr).init();
 }
 
 /// Results go to standard output; a closed pipe is a failure like any other.

@@ -30,6 +30,6 @@ run_container() {
   [ -e "$root/data/writewatch.db" ] || fail "the database is not in the volume"
 
   kill "$server"
-  timeout 30 tail --pid="$server" --follow /dev/null || fail "the server did not stop within 30 s of being asked to"
+  timeout 30 tail --pid="$server" --sleep-interval=0.1 --follow /dev/null || fail "the server did not stop within 30 s of being asked to"
   wait "$server" || fail "asked to stop, the server ended with status $?: $(cat "$work/container.log")"
 }

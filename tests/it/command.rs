@@ -18,13 +18,14 @@ fn run(args: &[&str]) -> Output {
 
 #[test]
 fn a_bad_setting_names_itself_and_what_it_accepts() {
-    let cases: [(&[&str], [&str; 2]); 7] = [
+    let cases: [(&[&str], [&str; 2]); 8] = [
         (&["serve", "--listen", "nonsense"], ["--listen", "nonsense"]),
         (&["serve", "--listen", "0.0.0.0:0"], ["WRITEWATCH_LISTEN", "--allow-open-access-beyond-loopback"]),
         (&["--listen", "[::]:0"], ["WRITEWATCH_LISTEN", "loopback"]),
         (&["serve", "--database-url", "mysql://x"], ["--database-url", "sqlite://"]),
         (&["migrate", "--database-url", "sqlite://"], ["--database-url", "file"]),
         (&["serve", "--allow-origin", "nonsense"], ["--allow-origin", "https://"]),
+        (&["schema", "--log", "=="], ["--log", "=="]),
         (&["--listen", "127.0.0.1:0", "schema"], ["--listen", "schema"]),
     ];
     for (args, expected) in cases {

@@ -15,7 +15,7 @@ mod watch_acts;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -25,7 +25,7 @@ use tokio::time::{sleep, timeout};
 use writewatch::clock::Clock;
 use writewatch::store::Engine;
 
-use self::client::{Client, Dice, OPERATION, WATCH, WINNER, kinds};
+use self::client::{Client, Dice, OPERATION, Round, WATCH, WINNER, kinds};
 use self::rows::{Found, heard};
 use crate::harness::Database;
 use crate::support::client::post;
@@ -37,6 +37,9 @@ const ROUNDS: u64 = 20;
 const ROUNDS_OF_A_CLIENT: u64 = 10;
 /// When a round's server is killed, in ms since the clients began.
 const LIFE_MS: std::ops::Range<usize> = 100..500;
+/// Acts that a round waits for, however slow the machine is.
+const ACTS_OF_A_ROUND: usize = 4 * CLIENTS;
+const ACTED_WITHIN: Duration = Duration::from_secs(30);
 /// A killed server's connections end by themselves.
 const CUT_OFF_WITHIN: Duration = Duration::from_secs(20);
 
@@ -50,7 +53,10 @@ async fn postgres() {
     survive(Engine::Postgres).await;
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long and from which seed a run goes is handed in by the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long and from which seed a run goes is handed in by the environment"
+)]
 fn setting(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
@@ -90,16 +96,25 @@ async fn run(engine: Engine, seed: u64, rounds: u64) {
     for client in &mut retired {
         client.settle(&found(server.url(), client, &whole).await);
     }
-    check_effort(&retired, rounds);
+    check_effort(&retired);
 }
 
 /// All clients at once, until the server is killed in the middle of what they do.
 async fn act_until_killed(server: &mut Server, clients: Vec<Client>, life: Duration) -> Vec<Client> {
-    let killed = Arc::new(AtomicBool::new(false));
-    let work = |client: Client| tokio::spawn(client.work(server.url().to_owned(), Arc::clone(&killed)));
+    let round = Arc::new(Round::default());
+    let work = |client: Client| tokio::spawn(client.work(server.url().to_owned(), Arc::clone(&round)));
     let clients: Vec<_> = clients.into_iter().map(work).collect();
     sleep(life).await;
-    killed.store(true, Ordering::SeqCst);
+    let acted = timeout(ACTED_WITHIN, async {
+        // A client that ended has failed: its panic is told below.
+        while round.acknowledged.load(Ordering::SeqCst) < ACTS_OF_A_ROUND
+            && clients.iter().all(|client| !client.is_finished())
+        {
+            sleep(Duration::from_millis(1)).await;
+        }
+    });
+    acted.await.expect("some acts before the crash");
+    round.killed.store(true, Ordering::SeqCst);
     server.kill9();
     join_all(clients).await.into_iter().map(|client| client.expect("a client that understood every answer")).collect()
 }
@@ -176,14 +191,11 @@ async fn pages(url: &str, list: &str, filter: &Value, kind: &str, fields: &str, 
     }
 }
 
-/// A run that did little has shown little.
-fn check_effort(clients: &[Client], rounds: u64) {
+/// A run in which some kind of act was never answered has not shown it.
+fn check_effort(clients: &[Client]) {
     let mut acknowledged: BTreeMap<&str, usize> = kinds().map(|(kind, _)| (kind, 0)).collect();
     for (kind, count) in clients.iter().flat_map(|client| &client.acknowledged) {
         *acknowledged.get_mut(kind).unwrap() += count;
     }
-    eprintln!("{acknowledged:?}");
-    let all: usize = acknowledged.values().sum();
     assert!(acknowledged.values().all(|count| *count > 0), "a kind of act was never acknowledged: {acknowledged:#?}");
-    assert!(all > usize::try_from(rounds).unwrap() * CLIENTS, "only {all} acts were acknowledged");
 }

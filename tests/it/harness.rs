@@ -25,8 +25,12 @@ pub const START: i64 = 1_700_000_000_000;
 
 /// An empty database of either kind, gone with the test.
 pub enum Database {
-    Sqlite { folder: TempDir },
+    Sqlite {
+        folder: TempDir,
+    },
     Postgres(TestDatabase),
+    /// Somebody else's, on PostgreSQL.
+    Existing(String),
 }
 
 impl Database {
@@ -41,13 +45,14 @@ impl Database {
         match self {
             Self::Sqlite { .. } => format!("sqlite://{}", self.file().display()),
             Self::Postgres(database) => database.url(),
+            Self::Existing(url) => url.clone(),
         }
     }
 
     fn file(&self) -> PathBuf {
         match self {
             Self::Sqlite { folder } => folder.path().join("test.db"),
-            Self::Postgres(_) => unreachable!("a file of SQLite's"),
+            Self::Postgres(_) | Self::Existing(_) => unreachable!("a file of SQLite's"),
         }
     }
 
@@ -59,7 +64,7 @@ impl Database {
                 let mut connection = SqliteConnection::connect(&format!("{}?mode=rwc", self.url())).await.unwrap();
                 sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
             }
-            Self::Postgres(_) => {
+            Self::Postgres(_) | Self::Existing(_) => {
                 let mut connection = PgConnection::connect(&self.url()).await.unwrap();
                 sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
             }
@@ -75,7 +80,7 @@ impl Database {
                 let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
                 rows.iter().map(|row| row.get::<String, _>(0)).collect()
             }
-            Self::Postgres(_) => {
+            Self::Postgres(_) | Self::Existing(_) => {
                 let mut connection = PgConnection::connect(&self.url()).await.unwrap();
                 let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
                 rows.iter().map(|row| row.get::<String, _>(0)).collect()
@@ -121,6 +126,11 @@ impl Harness {
         let config = Cli::parse_from(["writewatch", "--database-url", &database.url()]).config;
         let app = App::start(config, store, stop.clone()).await.unwrap();
         Self { app, engine, database, clock, stop }
+    }
+
+    /// Another server over the same database.
+    pub async fn start_beside(other: &Self) -> Self {
+        Self::start_on(other.engine, Database::Existing(other.database.url())).await
     }
 
     pub fn now(&self) -> i64 {

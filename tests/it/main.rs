@@ -10,6 +10,7 @@ mod crashes;
 mod database;
 mod harness;
 mod lists;
+mod servers;
 mod subscriptions;
 mod support;
 mod tidy;

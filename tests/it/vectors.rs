@@ -1,6 +1,7 @@
 //! The reference package's answers, replayed through the schema: every scenario, on both engines, none skipped.
 //!
-//! `VECTORS_DIR` names the folder of `core.jsonl`; the project keeps a copy in tests/vectors.
+//! `VECTORS_DIR` names the folder of `core.jsonl`; without it the shared one beside the project, or else the project's own
+//! copy in tests/vectors.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ fn folder() -> PathBuf {
     let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     match std::env::var_os("VECTORS_DIR") {
         Some(folder) => manifest.join(folder),
+        None if manifest.join("../shared/vectors").is_dir() => manifest.join("../shared/vectors"),
         None => manifest.join("tests/vectors"),
     }
 }

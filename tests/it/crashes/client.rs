@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use writewatch::clock::Clock;
@@ -41,6 +41,13 @@ pub type Plan = fn(&mut Client) -> Option<Act>;
 /// Every kind of transition, and some refusals, which change nothing.
 pub fn kinds() -> impl Iterator<Item = (&'static str, Plan)> {
     operation_acts::KINDS.into_iter().chain(watch_acts::KINDS)
+}
+
+/// What the clients of a round and the one who kills their server tell each other.
+#[derive(Default)]
+pub struct Round {
+    pub acknowledged: AtomicUsize,
+    pub killed: AtomicBool,
 }
 
 /// A small xorshift: the same seed gives every client the same intentions.
@@ -102,13 +109,19 @@ impl Client {
     }
 
     /// Acts until the server is gone.
-    pub async fn work(mut self, url: String, killed: Arc<AtomicBool>) -> Self {
+    pub async fn work(mut self, url: String, round: Arc<Round>) -> Self {
         loop {
             let (kind, act) = self.next_act();
             match try_post(&url, &act.query(), json!({ "input": act.input })).await {
-                Ok(answer) => self.acknowledge(kind, &act, &answer),
+                Ok(answer) => {
+                    self.acknowledge(kind, &act, &answer);
+                    round.acknowledged.fetch_add(1, Ordering::SeqCst);
+                }
                 Err(failure) => {
-                    assert!(killed.load(Ordering::SeqCst), "{act:?} failed while the server was alive: {failure}");
+                    assert!(
+                        round.killed.load(Ordering::SeqCst),
+                        "{act:?} failed while the server was alive: {failure}"
+                    );
                     self.pending = Some(act);
                     return self;
                 }
@@ -120,7 +133,7 @@ impl Client {
     fn next_act(&mut self) -> (&'static str, Act) {
         let kinds: Vec<_> = kinds().collect();
         loop {
-            let mut few = [0; 3].map(|_| kinds[self.dice.below(kinds.len())]);
+            let mut few = [0; 5].map(|_| kinds[self.dice.below(kinds.len())]);
             few.sort_by_key(|(kind, _)| self.acknowledged.get(kind));
             let planned = few.into_iter().find_map(|(kind, plan)| Some((kind, plan(self)?)));
             if let Some(planned) = planned {
@@ -164,7 +177,9 @@ impl Client {
         self.model.perform(&act.effects);
         if let (Err(not_at_all), Err(wholly)) = (not_at_all, self.model.agrees(found)) {
             let name = &self.name;
-            panic!("{name}: {act:?} was not answered.\nIt was not left undone: {not_at_all}\nNor was it done: {wholly}");
+            panic!(
+                "{name}: {act:?} was not answered.\nIt was not left undone: {not_at_all}\nNor was it done: {wholly}"
+            );
         }
     }
 }

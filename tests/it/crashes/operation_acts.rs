@@ -129,7 +129,8 @@ fn mark(client: &mut Client) -> Option<Act> {
 
 fn record(client: &mut Client, from: &str, to: &str, attempt: Attempt) -> Option<Act> {
     let row = client.pick("OPERATION", |row| {
-        let refundable = int(row, "attempts") > row["_refunded"].as_i64().unwrap_or(0) && row["sendState"] != "CONTESTED";
+        let refundable =
+            int(row, "attempts") > row["_refunded"].as_i64().unwrap_or(0) && row["sendState"] != "CONTESTED";
         held(row) && row["state"] == from && (attempt != Attempt::Refunded || refundable)
     })?;
     let due = client.dice.one_in(2).then(|| client.later.clone());

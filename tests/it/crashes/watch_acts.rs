@@ -39,7 +39,9 @@ fn one_more(row: &Value, member: &str) -> Value {
 impl Client {
     pub fn watches_of(&self, document: &str) -> Vec<Value> {
         let rows = self.model.rows.iter();
-        rows.filter(|(key, row)| key.kind == "WATCH" && row["documentId"] == document).map(|(_, row)| row.clone()).collect()
+        rows.filter(|(key, row)| key.kind == "WATCH" && row["documentId"] == document)
+            .map(|(_, row)| row.clone())
+            .collect()
     }
 
     fn winner_of(&self, watch: &Value) -> String {
@@ -50,7 +52,13 @@ impl Client {
     /// Where a time stands: it passed long ago, it is the moment of some act (also `null`, a due time's default), or it
     /// is yet to come.
     fn place_in_time(&self, at: &Value) -> usize {
-        if at == LONG_AGO { 0 } else if *at == self.later { 2 } else { 1 }
+        if at == LONG_AGO {
+            0
+        } else if *at == self.later {
+            2
+        } else {
+            1
+        }
     }
 
     fn due(&mut self) -> Value {
@@ -92,7 +100,13 @@ fn open_generation(row: &Value, winner: &str, due: &Value) -> Effect {
 }
 
 /// The outcome, and what it does to the watch.
-pub fn arm_by_ingress(client: &Client, row: &Value, trigger: &str, winner: &str, due: &Value) -> (&'static str, Option<Effect>) {
+pub fn arm_by_ingress(
+    client: &Client,
+    row: &Value,
+    trigger: &str,
+    winner: &str,
+    due: &Value,
+) -> (&'static str, Option<Effect>) {
     let news = winner == trigger && row["observedWinnerDigest"] != trigger;
     let unverified = row["verifiedStateDigest"] != trigger;
     match row["status"].as_str() {
@@ -142,7 +156,8 @@ fn repull(client: &mut Client) -> Option<Act> {
 
 fn claim_attempt(client: &mut Client) -> Option<Act> {
     let later = json!(client.later);
-    let row = client.pick("WATCH", |row| pending(row) && row["nextAttemptAt"] != later && row["claimedUntil"].is_null())?;
+    let row =
+        client.pick("WATCH", |row| pending(row) && row["nextAttemptAt"] != later && row["claimedUntil"].is_null())?;
     let input = json!({ "id": row["id"], "generation": row["generation"], "claimMs": HOUR_MS });
     let patch = json!({ "claimedUntil": ANY, "version": one_more(&row, "version") });
     Some(act("claimWatchAttempt", input, "CLAIMED", vec![Effect::on(&row, "claim_attempt", &patch)]))
