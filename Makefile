@@ -23,14 +23,14 @@ check: web
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps --document-private-items
 	npm --prefix web run check
 
-bench: web
-	cargo bench --locked
+bench:
+	scripts/with-postgres.sh cargo bench --locked
 
 docker-check:
 	scripts/docker-steps.sh
 
-chaos: web
-	CHAOS_ROUNDS=500 scripts/with-postgres.sh cargo test --locked --test it chaos
+chaos:
+	WRITEWATCH_CHAOS_ROUNDS=500 scripts/with-postgres.sh cargo test --locked --test it crashes
 
 # The built page is made again only when something it is made from has changed.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json web/.npmrc

@@ -30,6 +30,17 @@ pub struct Offset {
 #[derive(Debug, Clone, Copy)]
 pub struct Moment(i64);
 
+/// What the database's clock said between two moments.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// When it was asked.
+    pub before: Moment,
+    /// What it said, in ms since the epoch.
+    pub database_ms: i64,
+    /// When the answer was there.
+    pub after: Moment,
+}
+
 impl Clock {
     /// A database clock that has not been set yet.
     #[must_use]
@@ -59,9 +70,30 @@ impl Offset {
         Moment(i64::try_from(self.origin.elapsed().as_micros()).unwrap_or(i64::MAX))
     }
 
-    /// Takes the database's reading: it was made between the two moments, so half-way is the best guess.
-    pub fn set(&self, before: Moment, database_ms: i64, after: Moment) {
-        let middle = i64::midpoint(before.0, after.0);
-        self.at_origin_ms.store(database_ms - middle / 1_000, Ordering::Relaxed);
+    /// Takes the best of some readings of the database's clock: the one that took the shortest, since it was made at some
+    /// moment between being asked for and being had, and half-way is only a guess.
+    pub fn set(&self, readings: impl IntoIterator<Item = Reading>) {
+        if let Some(best) = readings.into_iter().min_by_key(|reading| reading.after.0 - reading.before.0) {
+            let middle = i64::midpoint(best.before.0, best.after.0);
+            self.at_origin_ms.store(best.database_ms - middle / 1_000, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stalled_reading_does_not_move_the_clock() {
+        let Clock::Database(offset) = Clock::database() else { panic!("a database clock") };
+        let reading =
+            |before, database_ms, after| Reading { before: Moment(before), database_ms, after: Moment(after) };
+        offset.set([
+            reading(0, 5_000, 2_000_000),
+            reading(2_000_000, 7_000, 2_002_000),
+            reading(3_000_000, 9_500, 5_000_000),
+        ]);
+        assert_eq!(offset.at_origin_ms.load(Ordering::Relaxed), 7_000 - 2_001);
     }
 }

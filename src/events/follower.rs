@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{BATCH, Feed};
-use crate::store::{Result, Store, Wakeups};
+use crate::store::{Head, Result, Store, Wakeups};
 
 /// The net under the wake-ups.
 const POLL: Duration = Duration::from_secs(1);
@@ -16,6 +16,9 @@ const POLL: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(500);
 /// How long to wait between two looks at whether the writers that a head may have overtaken are done.
 const SETTLE_LOOK: Duration = Duration::from_millis(2);
+
+/// Looks after which the person on call is told that somebody's transaction holds the feed up (about 10 s).
+const LOOKS_A_WARNING: u32 = 5_000;
 
 pub(super) async fn follow(feed: Feed, publish: watch::Sender<i64>, stop: CancellationToken) {
     let work = async {
@@ -65,6 +68,19 @@ async fn heard(wakeups: Option<&mut Wakeups>) -> bool {
     }
 }
 
+/// Waits until no lower number than the head's can appear any more.
+pub(super) async fn settle(store: &Store, head: &Head) -> Result<()> {
+    let mut looks = 0_u32;
+    while !store.is_settled(head).await? {
+        looks += 1;
+        if looks.is_multiple_of(LOOKS_A_WARNING) {
+            tracing::warn!("the feed waits for a transaction that has run for long, perhaps of another program");
+        }
+        tokio::time::sleep(SETTLE_LOOK).await;
+    }
+    Ok(())
+}
+
 /// Reads what is settled and not yet handed on.
 async fn advance(feed: &Feed, publish: &watch::Sender<i64>) -> Result<()> {
     let head = feed.store.head().await?;
@@ -72,9 +88,7 @@ async fn advance(feed: &Feed, publish: &watch::Sender<i64>) -> Result<()> {
     if head.sequence <= position {
         return Ok(());
     }
-    while !feed.store.is_settled(&head).await? {
-        tokio::time::sleep(SETTLE_LOOK).await;
-    }
+    settle(&feed.store, &head).await?;
     while position < head.sequence {
         let changes = feed.store.changes_between(position, head.sequence, BATCH).await?;
         // The last batch ends at the head, whose own row retention may have taken meanwhile.

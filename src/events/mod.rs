@@ -53,8 +53,9 @@ impl Feed {
     /// When the database is not reached.
     pub async fn start(store: Store, stop: CancellationToken) -> Result<Self> {
         let log_id = store.feed_info().await?.feed_id.into();
-        let head = store.head().await?.sequence;
-        let (publish, position) = watch::channel(head);
+        let head = store.head().await?;
+        follower::settle(&store, &head).await?;
+        let (publish, position) = watch::channel(head.sequence);
         let (batches, _) = broadcast::channel(BEHIND);
         let running = Arc::new(AtomicBool::new(true));
         let feed = Self { store, log_id, position, batches, running };

@@ -37,11 +37,14 @@ pub use tx::Tx;
 pub use watches::WatchFilter;
 pub use writer::{Act, BATCH_ACTS, QUEUED_ACTS};
 
-use crate::clock::{Clock, Offset};
+use crate::clock::{Clock, Reading};
 use crate::domain::viewer::Viewer;
 use engine::{Connection, args, statements};
 use pools::Pools;
 use writer::{Job, Pending, Writer};
+
+/// Readings of the database's clock, of which the quickest counts.
+const CLOCK_READINGS: usize = 3;
 
 /// A database with its write path. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -112,12 +115,15 @@ impl Store {
     /// When the database is not reached; the clock then runs on by the last reading.
     pub async fn refresh_clock(&self) -> Result<()> {
         let Clock::Database(offset) = &self.shared.clock else { return Ok(()) };
-        let offset: &Offset = offset;
         let mut connection = self.read().await?;
-        let before = offset.moment();
-        if let Some((database_ms,)) = connection.first::<(i64,)>(&DATABASE_TIME, args![]).await? {
-            offset.set(before, database_ms, offset.moment());
+        let mut readings = vec![];
+        for _ in 0..CLOCK_READINGS {
+            let before = offset.moment();
+            if let Some((database_ms,)) = connection.first::<(i64,)>(&DATABASE_TIME, args![]).await? {
+                readings.push(Reading { before, database_ms, after: offset.moment() });
+            }
         }
+        offset.set(readings);
         Ok(())
     }
 

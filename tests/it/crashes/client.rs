@@ -2,6 +2,7 @@
 //! say of it. What it was answered is what the server has to know after the crash.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -26,7 +27,6 @@ pub const WINNER: &str = "documentId digest version updatedAt";
 pub const HOUR_MS: i64 = 3_600_000;
 
 /// A request with what must come of it.
-#[derive(Debug)]
 pub struct Act {
     pub mutation: &'static str,
     pub input: Value,
@@ -48,6 +48,17 @@ pub fn kinds() -> impl Iterator<Item = (&'static str, Plan)> {
 pub struct Round {
     pub acknowledged: AtomicUsize,
     pub killed: AtomicBool,
+}
+
+impl Round {
+    /// None when the server was killed before its answer arrived.
+    async fn ask(&self, url: &str, query: &str, variables: Value) -> Option<Value> {
+        let answer = try_post(url, query, variables).await;
+        if let Err(failure) = &answer {
+            assert!(self.killed.load(Ordering::SeqCst), "no answer while the server was alive: {failure}");
+        }
+        answer.ok()
+    }
 }
 
 /// A small xorshift: the same seed gives every client the same intentions.
@@ -112,21 +123,34 @@ impl Client {
     pub async fn work(mut self, url: String, round: Arc<Round>) -> Self {
         loop {
             let (kind, act) = self.next_act();
-            match try_post(&url, &act.query(), json!({ "input": act.input })).await {
-                Ok(answer) => {
-                    self.acknowledge(kind, &act, &answer);
-                    round.acknowledged.fetch_add(1, Ordering::SeqCst);
-                }
-                Err(failure) => {
-                    assert!(
-                        round.killed.load(Ordering::SeqCst),
-                        "{act:?} failed while the server was alive: {failure}"
-                    );
-                    self.pending = Some(act);
-                    return self;
-                }
+            let Some(answer) = round.ask(&url, &act.query(), json!({ "input": act.input })).await else {
+                self.pending = Some(act);
+                return self;
+            };
+            self.acknowledge(kind, &act, &answer);
+            round.acknowledged.fetch_add(1, Ordering::SeqCst);
+            if self.dice.one_in(4) && self.look_again(&url, &round, &act).await.is_none() {
+                return self;
             }
         }
+    }
+
+    /// What was acknowledged is there for whoever reads next. None when the server is gone.
+    async fn look_again(&mut self, url: &str, round: &Round, act: &Act) -> Option<()> {
+        for Effect { entity, after, .. } in &act.effects {
+            let (kind, fields) = match entity.kind {
+                "OPERATION" => ("Operation", OPERATION),
+                "WATCH" => ("Watch", WATCH),
+                _ => continue,
+            };
+            let Some(row) = after.as_ref().map(|_| &self.model.rows[entity]) else { continue };
+            let query = format!("query($id: ID!) {{ node(id: $id) {{ ... on {kind} {{ {fields} }} }} }}");
+            let answer = round.ask(url, &query, json!({ "id": row["id"] })).await?;
+            let node = &answer["data"]["node"];
+            assert!(node.is_object(), "{entity:?} was not found after {act}: {answer}");
+            self.model.see(node).unwrap_or_else(|problem| panic!("read after {act}: {problem}"));
+        }
+        Some(())
     }
 
     /// At random, but rather what it has done the least: whatever has a row to be done on comes soon.
@@ -145,13 +169,13 @@ impl Client {
     fn acknowledge(&mut self, kind: &'static str, act: &Act, answer: &Value) {
         let payload = &answer["data"][act.mutation];
         for (member, expected) in act.answer.as_object().unwrap() {
-            assert_eq!(payload[member], *expected, "{kind}: {act:?}\nanswered {answer:#}");
+            assert_eq!(payload[member], *expected, "{kind}: {act} was answered {answer}");
         }
         self.model.perform(&act.effects);
         let one = ["operation", "watch", "winner"].map(|member| &payload[member]);
         let many = payload["watches"].as_array().into_iter().flatten();
         for row in one.into_iter().filter(|row| !row.is_null()).chain(many) {
-            self.model.see(row).unwrap_or_else(|problem| panic!("the answer to {kind}, {act:?}: {problem}"));
+            self.model.see(row).unwrap_or_else(|problem| panic!("the answer to {act}: {problem}"));
         }
         *self.acknowledged.entry(kind).or_default() += 1;
     }
@@ -177,10 +201,14 @@ impl Client {
         self.model.perform(&act.effects);
         if let (Err(not_at_all), Err(wholly)) = (not_at_all, self.model.agrees(found)) {
             let name = &self.name;
-            panic!(
-                "{name}: {act:?} was not answered.\nIt was not left undone: {not_at_all}\nNor was it done: {wholly}"
-            );
+            panic!("{name}: {act} was not answered.\nIt was not left undone: {not_at_all}\nNor was it done: {wholly}");
         }
+    }
+}
+
+impl fmt::Display for Act {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(text, "{}({})", self.mutation, self.input)
     }
 }
 

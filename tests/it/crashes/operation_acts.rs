@@ -9,7 +9,7 @@ use super::watch_acts::{arm_by_ingress, armed_by_finalize};
 use crate::harness::merge;
 
 pub const KINDS: [(&str, Plan); 18] = [
-    ("claim", claim),
+    ("claim", |client| Some(claim(client))),
     ("replay", replay),
     ("another envelope", another_envelope),
     ("acquire", acquire),
@@ -48,7 +48,7 @@ fn int(row: &Value, member: &str) -> i64 {
     row[member].as_i64().unwrap_or_else(|| panic!("no {member}: {row}"))
 }
 
-fn claim(client: &mut Client) -> Option<Act> {
+fn claim(client: &mut Client) -> Act {
     let models = ["Contact", "Event"];
     let input = json!({
         "callerDid": client.name, "operationId": client.fresh("o"), "ownerDid": client.name, "connectorName": "contacts",
@@ -64,7 +64,7 @@ fn claim(client: &mut Client) -> Option<Act> {
     });
     merge(&mut row, &input);
     let effect = Effect { entity: Entity::of(&row), after: Some(row), transition: Some("claim") };
-    Some(act("claimOperation", input, "CLAIMED", vec![effect]))
+    act("claimOperation", input, "CLAIMED", vec![effect])
 }
 
 fn replay(client: &mut Client) -> Option<Act> {

@@ -17,8 +17,8 @@ pub const KINDS: [(&str, Plan); 11] = [
     ("verification, verified", |client| verify(client, "VERIFIED")),
     ("verification, pending", |client| verify(client, "PENDING")),
     ("verification, failed", |client| verify(client, "REPAIR_FAILED")),
-    ("resume offline", |client| resume(client, "OFFLINE")),
-    ("resume auth", |client| resume(client, "AUTH")),
+    ("resume offline", |client| Some(resume(client, "OFFLINE"))),
+    ("resume auth", |client| Some(resume(client, "AUTH"))),
 ];
 
 /// A due time that has passed whenever it is asked about.
@@ -204,7 +204,7 @@ fn verify(client: &mut Client, outcome: &str) -> Option<Act> {
 }
 
 /// Of this client's rows alone, all at once. The answer shows how many, not which.
-fn resume(client: &mut Client, reason: &str) -> Option<Act> {
+fn resume(client: &Client, reason: &str) -> Act {
     let live = |row: &Value| row["state"] == "ATTEMPTED" || pending(row);
     let waiting = client.model.rows.values().filter(|row| row["deferReason"] == reason && live(row));
     let (operations, watches): (Vec<&Value>, Vec<&Value>) = waiting.partition(|row| row["state"] == "ATTEMPTED");
@@ -220,5 +220,5 @@ fn resume(client: &mut Client, reason: &str) -> Option<Act> {
         effects.push(Effect::on(row, transition, &patch));
     }
     let input = json!({ "ownerDid": client.name, "connectorNames": ["contacts"] });
-    Some(Act { mutation, input, answer, effects })
+    Act { mutation, input, answer, effects }
 }

@@ -65,36 +65,28 @@ async fn execute(cluster_url: &str, statement: String) -> sqlx::Result<()> {
     connection.close().await
 }
 
-/// A cluster of one test alone, for tests that stop the database or set its clock.
+/// A cluster of one test alone, for tests that set the database's clock.
 pub struct Cluster {
     dir: TempDir,
     url: String,
 }
 
 impl Cluster {
-    pub fn start() -> Self {
-        Self::start_in([])
-    }
-
     /// The database's clock is the given one; so `now()` steps when the test steps it.
     pub fn start_under(clock: &SteppedClock) -> Self {
-        Self::start_in(clock.environment())
-    }
-
-    pub async fn fresh_database(&self) -> TestDatabase {
-        TestDatabase::create(&self.url).await
-    }
-
-    fn start_in(clock: impl IntoIterator<Item = (String, String)>) -> Self {
         let dir = tempfile::tempdir().expect("a folder for the cluster");
         let_everyone_enter(dir.path());
         // Only the database itself may live by the clock, not the shell that starts it.
-        let clock: Vec<String> = clock.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let clock = clock.environment().into_iter().map(|(name, value)| format!("{name}={value}"));
         let mut start = script("start", dir.path());
         let output = start.args(clock).stderr(Stdio::inherit()).output().expect("scripts/postgres.sh");
         assert!(output.status.success(), "scripts/postgres.sh start failed: {}", output.status);
         let url = String::from_utf8(output.stdout).expect("a URL").trim().to_owned();
         Self { dir, url }
+    }
+
+    pub async fn fresh_database(&self) -> TestDatabase {
+        TestDatabase::create(&self.url).await
     }
 }
 

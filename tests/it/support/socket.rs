@@ -23,7 +23,10 @@ pub enum Arrival {
     Error(Value),
     Complete,
     /// The socket ended; without a code the connection was lost.
-    Closed { code: Option<u16>, reason: String },
+    Closed {
+        code: Option<u16>,
+        reason: String,
+    },
 }
 
 pub struct Subscription {
@@ -108,6 +111,7 @@ async fn connect(url: &str) -> WebSocketStream<MaybeTlsStream<TcpStream>> {
     let mut request = format!("ws://{address}/graphql").into_client_request().expect("a WebSocket URL");
     let protocol = HeaderValue::from_static("graphql-transport-ws");
     request.headers_mut().insert("sec-websocket-protocol", protocol);
-    let (socket, _response) = timeout(ARRIVES_WITHIN, connect_async(request)).await.expect("an answer").expect("a socket");
+    let (socket, _response) =
+        timeout(ARRIVES_WITHIN, connect_async(request)).await.expect("an answer").expect("a socket");
     socket
 }
