@@ -17,7 +17,8 @@ use super::words::{DeferReason, OperationOp, OperationOutcome, OperationState, S
 /// The marker that stands for two senders in one attempt.
 pub const CONTESTED: &str = "*contested*";
 
-/// One row of the operations' table, as the package names its columns.
+/// One row of the operations' table, as the package names its columns; but for its two JSON columns, which may be large and
+/// are read only where they are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the columns are described in SPEC section 1 and on the GraphQL type")]
 pub struct Operation {
@@ -33,10 +34,8 @@ pub struct Operation {
     pub source_id: Option<String>,
     pub deterministic_event_id: String,
     pub payload_hash: String,
-    pub reissue_intent: String,
     pub provider_etag: Option<String>,
     pub document_id: Option<String>,
-    pub result_entity: Option<String>,
     pub state: OperationState,
     pub attempts: i32,
     pub next_attempt_at: Option<i64>,
@@ -257,7 +256,6 @@ pub struct Finalize {
     pub lease_token: String,
     pub version: i32,
     pub document_id: String,
-    pub result_entity: Option<String>,
 }
 
 /// Settles the write as done, or settles it again. The version is not bumped.
@@ -271,7 +269,6 @@ pub fn finalize(row: &Operation, input: &Finalize, now: i64) -> Result<Operation
     Ok(Operation {
         state: OperationState::Committed,
         document_id: Some(input.document_id.clone()),
-        result_entity: input.result_entity.clone(),
         updated_at: now,
         ..row.clone()
     })

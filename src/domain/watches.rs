@@ -58,6 +58,12 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Whether a counter of this watch can go no higher, so that every act on it is refused.
+    #[must_use]
+    pub const fn is_at_its_bound(&self) -> bool {
+        self.version == i32::MAX || self.repair_generation == i32::MAX
+    }
+
     /// What names this watch.
     #[must_use]
     pub fn identity(&self) -> WatchIdentity {

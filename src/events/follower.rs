@@ -16,9 +16,11 @@ const POLL: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(500);
 /// How long to wait between two looks at whether the writers that a head may have overtaken are done.
 const SETTLE_LOOK: Duration = Duration::from_millis(2);
+/// The same, when they take their time.
+const SETTLE_LOOK_MOST: Duration = Duration::from_millis(50);
 
 /// Looks after which the person on call is told that somebody's transaction holds the feed up (about 10 s).
-const LOOKS_A_WARNING: u32 = 5_000;
+const LOOKS_A_WARNING: u32 = 200;
 
 pub(super) async fn follow(feed: Feed, publish: watch::Sender<i64>, stop: CancellationToken) {
     let work = async {
@@ -76,7 +78,7 @@ pub(super) async fn settle(store: &Store, head: &Head) -> Result<()> {
         if looks.is_multiple_of(LOOKS_A_WARNING) {
             tracing::warn!("the feed waits for a transaction that has run for long, perhaps of another program");
         }
-        tokio::time::sleep(SETTLE_LOOK).await;
+        tokio::time::sleep((SETTLE_LOOK * looks).min(SETTLE_LOOK_MOST)).await;
     }
     Ok(())
 }

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use cursor::Cursor;
 
+use crate::domain::bounds::BadInput;
 use crate::domain::changes::Change;
 use crate::store::{Engine, Error, Result, Store};
 
@@ -112,6 +113,10 @@ impl Feed {
         let oldest = self.store.feed_info().await?.trimmed_through;
         if sequence < oldest {
             return Err(Error::CursorExpired { oldest: self.cursor(oldest).to_string() });
+        }
+        if sequence > self.store.head().await?.sequence {
+            // As after the database was put back to an earlier state: what comes would be skipped as known.
+            return Err(BadInput::new(field, "is ahead of this log").into());
         }
         Ok(sequence)
     }

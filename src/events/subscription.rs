@@ -8,7 +8,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use super::{BATCH, Batch, Feed};
 use crate::domain::changes::{Change, ChangeFilter};
 use crate::domain::viewer::Viewer;
-use crate::store::{Error, Result};
+use crate::store::{Error, Result, patiently};
 
 /// Where a subscription is, and what it wants.
 struct Follower {
@@ -80,11 +80,12 @@ impl Follower {
     }
 
     async fn read_log(&mut self) -> Result<Batch> {
-        let trimmed = self.feed.store.feed_info().await?.trimmed_through;
+        let store = &self.feed.store;
+        let trimmed = patiently(|| store.feed_info()).await?.trimmed_through;
         if self.looked_at < trimmed {
             return Err(Error::CursorExpired { oldest: self.feed.cursor(trimmed).to_string() });
         }
-        let changes = self.feed.store.changes_between(self.looked_at, self.behind_until, BATCH).await?;
+        let changes = patiently(|| store.changes_between(self.looked_at, self.behind_until, BATCH)).await?;
         if i64::try_from(changes.len()) != Ok(BATCH) {
             // The rest of the range was never kept: go on live from its end.
             self.behind_until = changes.last().map_or(self.looked_at, |last| last.sequence);

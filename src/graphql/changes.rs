@@ -144,9 +144,9 @@ impl ChangeFilter {
     }
 }
 
-fn connect(feed: &Feed, page: Page<domain::Change>) -> ChangeConnection {
+fn connect(feed: &Feed, page: Page<Arc<domain::Change>>) -> ChangeConnection {
     ChangeConnection::new(page, |row| {
-        let change = Change::new(feed, Arc::new(row));
+        let change = Change::new(feed, row);
         (change.cursor.clone(), change)
     })
 }
@@ -179,7 +179,7 @@ pub(super) async fn list(ctx: &Context<'_>, filter: ChangeFilter, args: PageArgs
     let slice = slice(ctx, feed, args).await?;
     let through = feed.settled_through().await?;
     let page = store.changes(ctx.data_unchecked::<Arc<Viewer>>(), &filter, through, &slice).await?;
-    Ok(connect(feed, page))
+    Ok(connect(feed, page.shared()))
 }
 
 /// The changes of one entity or document, fetched with those of the other rows of its list.

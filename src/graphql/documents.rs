@@ -33,12 +33,12 @@ pub(super) struct Winner {
     updated_at: DateTime,
 }
 
-impl From<domain::Winner> for Winner {
-    fn from(row: domain::Winner) -> Self {
+impl From<&domain::Winner> for Winner {
+    fn from(row: &domain::Winner) -> Self {
         Self {
-            document_id: row.document_id,
-            digest: row.digest,
-            version: row.version,
+            document_id: row.document_id.clone(),
+            digest: row.digest.clone(),
+            version: row.version.clone(),
             updated_at: DateTime(row.updated_at),
         }
     }
@@ -83,15 +83,15 @@ impl Document {
         Ok(load(ctx, WriteFactsOf(self.0.clone())).await?.unwrap_or_default())
     }
 
-    async fn watch_rows(&self, ctx: &Context<'_>) -> Result<Vec<WatchRow>> {
+    async fn watch_rows(&self, ctx: &Context<'_>) -> Result<Arc<Vec<WatchRow>>> {
         Ok(load(ctx, WatchesOf(self.0.clone())).await?.unwrap_or_default())
     }
 
-    /// The watch of the latest commit's owner and model; without a commit, the document's only one.
+    /// The watch of the latest commit's owner and model; none without a commit.
     async fn watch_row(&self, ctx: &Context<'_>, facts: &domain::WriteFacts) -> Result<Option<WatchRow>> {
         let Some(commit) = &facts.last_commit else { return Ok(None) };
         let watches = self.watch_rows(ctx).await?;
-        Ok(watches.into_iter().find(|row| row.owner_did == commit.owner_did && row.model == commit.model))
+        Ok(watches.iter().find(|row| row.owner_did == commit.owner_did && row.model == commit.model).cloned())
     }
 }
 
@@ -133,42 +133,42 @@ impl Document {
 
     /// Its operations that are not settled, of any age, oldest first.
     async fn in_flight(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<Operation>> {
-        Ok(self.facts(ctx).await?.in_flight.iter().cloned().map(Operation).collect())
+        Ok(self.facts(ctx).await?.in_flight.iter().cloned().map(Operation::from).collect())
     }
 
     /// Its latest operation that was committed.
     async fn last_commit(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Operation>> {
-        Ok(self.facts(ctx).await?.last_commit.clone().map(Operation))
+        Ok(self.facts(ctx).await?.last_commit.clone().map(Operation::from))
     }
 
     /// Its newest dead operation since the latest commit.
     async fn last_failure(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Operation>> {
-        Ok(self.facts(ctx).await?.last_failure.clone().map(Operation))
+        Ok(self.facts(ctx).await?.last_failure.clone().map(Operation::from))
     }
 
     /// The watch of its latest commit's owner and model.
     async fn watch(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Watch>> {
         let facts = self.facts(ctx).await?;
-        Ok(self.watch_row(ctx, &facts).await?.map(Watch))
+        Ok(self.watch_row(ctx, &facts).await?.map(Watch::from))
     }
 
     /// All its watches, by identity.
     async fn watches(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<Watch>> {
-        Ok(self.watch_rows(ctx).await?.into_iter().map(Watch).collect())
+        Ok(self.watch_rows(ctx).await?.iter().cloned().map(Watch::from).collect())
     }
 
     /// What the local store shows of it now, as the connector said last.
     async fn winner(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Winner>> {
-        Ok(load(ctx, WinnerOf(self.0.clone())).await?.map(Winner::from))
+        Ok(load(ctx, WinnerOf(self.0.clone())).await?.as_deref().map(Winner::from))
     }
 
     /// Fields that were left out of its copy at the provider.
     async fn trim(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<EntityTrim>> {
         let Some(row) = load(ctx, TrimOf(self.0.clone())).await? else { return Ok(None) };
         Ok(Some(EntityTrim {
-            document_id: row.document_id,
-            owner_did: row.owner_did,
-            connector_name: row.connector_name,
+            document_id: row.document_id.clone(),
+            owner_did: row.owner_did.clone(),
+            connector_name: row.connector_name.clone(),
             trimmed_fields: Json::stored(&row.trimmed_fields)?,
             updated_at: DateTime(row.updated_at),
         }))
@@ -177,12 +177,12 @@ impl Document {
     /// The repair that it waits for.
     async fn repair(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<ObservationRepair>> {
         Ok(load(ctx, RepairOf(self.0.clone())).await?.map(|row| ObservationRepair {
-            document_id: row.document_id,
-            owner: row.owner,
-            fetch_hlc: row.fetch_hlc,
-            decision_hlc: row.decision_hlc,
+            document_id: row.document_id.clone(),
+            owner: row.owner.clone(),
+            fetch_hlc: row.fetch_hlc.clone(),
+            decision_hlc: row.decision_hlc.clone(),
             present: row.present != 0,
-            value_digest: row.value_digest,
+            value_digest: row.value_digest.clone(),
             written_at: DateTime(row.written_at),
         }))
     }

@@ -45,6 +45,10 @@ impl From<Error> for Failure {
             Error::UnknownOutcome => "UNKNOWN_OUTCOME",
             // Logged by the write path.
             Error::Failed => return Self(coded("internal error: nothing was written", "INTERNAL")),
+            other if other.is_lost() || other.is_locked() => {
+                tracing::warn!(error = %other, "the database was not reached");
+                return Self(coded("the database is not reached: try again", "BUSY"));
+            }
             other => {
                 tracing::error!(error = %other, "a request failed");
                 return Self(coded("internal error", "INTERNAL"));

@@ -13,7 +13,7 @@ use crate::domain::operations::Operation;
 use crate::domain::viewer::Viewer;
 use crate::domain::watches::Watch;
 use crate::events::Feed;
-use crate::store::{ChangesOf, Page, Slice, Store};
+use crate::store::{ChangesOf, OperationJson, Page, Slice, Store};
 
 /// Reads on behalf of one viewer.
 pub(super) struct Reader {
@@ -48,6 +48,8 @@ macro_rules! keys {
 keys! {
     /// An operation by its node key.
     OperationByNodeKey,
+    /// The JSON columns of the operation with this node key.
+    JsonOf,
     /// The operation that was reissued from this node key.
     ReissueOf,
     /// A watch by its node key.
@@ -68,18 +70,18 @@ keys! {
     IsCandidate,
 }
 
-/// Loads by one statement for all keys, and sorts the rows to their keys.
+/// Loads by one statement for all keys, and sorts the rows to their keys. Many may ask for the same row: it is shared.
 macro_rules! loader {
     ($key:ident => $value:ty, |$reader:ident, $ids:ident| $rows:expr, |$row:ident| $id:expr) => {
         impl Loader<$key> for Reader {
-            type Value = $value;
+            type Value = Arc<$value>;
             type Error = Failure;
 
-            async fn load(&self, keys: &[$key]) -> Result<HashMap<$key, $value>, Failure> {
+            async fn load(&self, keys: &[$key]) -> Result<HashMap<$key, Arc<$value>>, Failure> {
                 let $reader = self;
                 let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
                 let $ids = ids.as_slice();
-                Ok($rows.into_iter().map(|$row| ($key($id), $row)).collect())
+                Ok($rows.into_iter().map(|$row| ($key($id), Arc::new($row))).collect())
             }
         }
     };
@@ -87,6 +89,8 @@ macro_rules! loader {
 
 loader!(OperationByNodeKey => Operation,
     |reader, ids| reader.store.operations_by_node_key(&reader.viewer, ids).await?, |row| row.node_key.clone());
+loader!(JsonOf => OperationJson,
+    |reader, ids| reader.store.operation_json(&reader.viewer, ids).await?, |row| row.node_key.clone());
 loader!(ReissueOf => Operation,
     |reader, ids| reader.store.operations_reissued_from(&reader.viewer, ids).await?,
     |row| row.reissued_from.clone().unwrap_or_default());
@@ -108,27 +112,27 @@ impl Loader<IsCandidate> for Reader {
 }
 
 impl Loader<WatchesOf> for Reader {
-    type Value = Vec<Watch>;
+    type Value = Arc<Vec<Watch>>;
     type Error = Failure;
 
-    async fn load(&self, keys: &[WatchesOf]) -> Result<HashMap<WatchesOf, Vec<Watch>>, Failure> {
+    async fn load(&self, keys: &[WatchesOf]) -> Result<HashMap<WatchesOf, Arc<Vec<Watch>>>, Failure> {
         let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
         let mut found: HashMap<WatchesOf, Vec<Watch>> = HashMap::new();
         for watch in self.store.watches_of_documents(&self.viewer, &ids).await? {
             found.entry(WatchesOf(watch.document_id.clone())).or_default().push(watch);
         }
-        Ok(found)
+        Ok(found.into_iter().map(|(key, watches)| (key, Arc::new(watches))).collect())
     }
 }
 
 impl Loader<NewestOf> for Reader {
-    type Value = Operation;
+    type Value = Arc<Operation>;
     type Error = Failure;
 
-    async fn load(&self, keys: &[NewestOf]) -> Result<HashMap<NewestOf, Operation>, Failure> {
+    async fn load(&self, keys: &[NewestOf]) -> Result<HashMap<NewestOf, Arc<Operation>>, Failure> {
         let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
         let newest = self.store.newest_operations(&self.viewer, &ids).await?;
-        Ok(keys.iter().cloned().zip(newest).filter_map(|(key, row)| Some((key, row?))).collect())
+        Ok(keys.iter().cloned().zip(newest).filter_map(|(key, row)| Some((key, Arc::new(row?)))).collect())
     }
 }
 
@@ -159,31 +163,31 @@ pub(super) struct TimelineOf {
 }
 
 impl Loader<OperationsOf> for Reader {
-    type Value = Page<Operation>;
+    type Value = Page<Arc<Operation>>;
     type Error = Failure;
 
-    async fn load(&self, keys: &[OperationsOf]) -> Result<HashMap<OperationsOf, Page<Operation>>, Failure> {
+    async fn load(&self, keys: &[OperationsOf]) -> Result<HashMap<OperationsOf, Page<Arc<Operation>>>, Failure> {
         let mut loaded = HashMap::new();
         for (slice, keys) in grouped(keys, |key| key.slice.clone()) {
             let ids: Vec<String> = keys.iter().map(|key| key.document_id.clone()).collect();
             let pages = self.store.operations_of_documents(&self.viewer, &ids, &slice).await?;
-            loaded.extend(keys.into_iter().cloned().zip(pages));
+            loaded.extend(keys.into_iter().cloned().zip(pages.into_iter().map(Page::shared)));
         }
         Ok(loaded)
     }
 }
 
 impl Loader<TimelineOf> for Reader {
-    type Value = Page<Change>;
+    type Value = Page<Arc<Change>>;
     type Error = Failure;
 
-    async fn load(&self, keys: &[TimelineOf]) -> Result<HashMap<TimelineOf, Page<Change>>, Failure> {
+    async fn load(&self, keys: &[TimelineOf]) -> Result<HashMap<TimelineOf, Page<Arc<Change>>>, Failure> {
         let through = self.feed.settled_through().await?;
         let mut loaded = HashMap::new();
         for ((of, slice), keys) in grouped(keys, |key| (key.of, key.slice.clone())) {
             let ids: Vec<String> = keys.iter().map(|key| key.id.clone()).collect();
             let pages = self.store.changes_of(&self.viewer, of, &ids, through, &slice).await?;
-            loaded.extend(keys.into_iter().cloned().zip(pages));
+            loaded.extend(keys.into_iter().cloned().zip(pages.into_iter().map(Page::shared)));
         }
         Ok(loaded)
     }

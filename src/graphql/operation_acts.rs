@@ -80,11 +80,11 @@ pub(super) fn now(ctx: &Context<'_>) -> i64 {
 }
 
 fn leased(answer: Leased) -> LeasePayload {
-    LeasePayload { outcome: answer.outcome, operation: answer.operation.map(Operation) }
+    LeasePayload { outcome: answer.outcome, operation: answer.operation.map(Operation::from) }
 }
 
 fn driven(answer: Driven) -> OperationPayload {
-    OperationPayload { outcome: answer.outcome, operation: answer.operation.map(Operation) }
+    OperationPayload { outcome: answer.outcome, operation: answer.operation.map(Operation::from) }
 }
 
 fn resumed(answer: Resumed) -> ResumePayload {
@@ -109,7 +109,7 @@ impl OperationActs {
         let Claimed { outcome, operation } = perform(ctx, input.checked(viewer.did()).map_err(Failure::from)?).await?;
         Ok(ClaimOperationPayload {
             outcome,
-            operation: operation.map(Operation),
+            operation: operation.map(Operation::from),
             settled_state: None,
             settled_document_id: None,
         })
@@ -177,7 +177,11 @@ impl OperationActs {
     ) -> async_graphql::Result<FinalizeOperationPayload> {
         let Finalized { outcome, operation, watch } =
             perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?;
-        Ok(FinalizeOperationPayload { outcome, operation: operation.map(Operation), watch: watch.map(Watch) })
+        Ok(FinalizeOperationPayload {
+            outcome,
+            operation: operation.map(Operation::from),
+            watch: watch.map(Watch::from),
+        })
     }
 
     /// Makes every operation and watch that waits for the network due now.

@@ -308,12 +308,8 @@ impl FinalizeOperationInput {
         let result_entity = self.result_entity.map(|entity| bounds::json("resultEntity", &entity.0)).transpose()?;
         Ok(acts::FinalizeOperation {
             node_key: operation_key(&self.id)?,
-            finalize: Finalize {
-                lease_token: self.lease_token,
-                version: self.version,
-                document_id: self.document_id,
-                result_entity,
-            },
+            finalize: Finalize { lease_token: self.lease_token, version: self.version, document_id: self.document_id },
+            result_entity,
             source_id: self.source_id,
             winner_digest: self.winner_digest,
             winner_version: self.winner_version,

@@ -1,11 +1,13 @@
 //! The operation as clients see it, its lists and filters.
 
+use std::sync::Arc;
+
 use async_graphql::{Context, Enum, ID, InputObject, Object, SimpleObject};
 
 use super::changes::{ChangeConnection, timeline};
 use super::documents::Document;
 use super::errors::{Failure, Result};
-use super::loaders::{NewestOf, OperationByNodeKey, ReissueOf, load};
+use super::loaders::{JsonOf, NewestOf, OperationByNodeKey, ReissueOf, load};
 use super::pages::{PageArgs, connection, decode_cursor, encode_cursor};
 use super::scalars::{DateTime, Json};
 use super::{Services, pages};
@@ -20,7 +22,7 @@ use crate::store::{self, ChangesOf, KeyPart, Keyed as _, Page};
 
 /// A write to an outside provider: claimed once under its key, driven under a lease, settled.
 #[derive(Debug, Clone)]
-pub(super) struct Operation(pub domain::Operation);
+pub(super) struct Operation(pub Arc<domain::Operation>);
 
 /// A fencing lease on an operation. Its token is never readable.
 #[derive(Debug, Clone, SimpleObject)]
@@ -29,6 +31,12 @@ pub(super) struct Lease {
     expires_at: DateTime,
     /// Whether it has not expired yet. An expired lease is its holder's until somebody takes it.
     live: bool,
+}
+
+impl From<domain::Operation> for Operation {
+    fn from(row: domain::Operation) -> Self {
+        Self(Arc::new(row))
+    }
 }
 
 impl Operation {
@@ -101,9 +109,10 @@ impl Operation {
     }
 
     /// What is needed to write it again; null when nothing was given.
-    async fn reissue_intent(&self) -> async_graphql::Result<Option<Json>> {
-        let intent = Json::stored(&self.0.reissue_intent)?;
-        Ok(Some(intent).filter(|intent| !intent.0.is_null()))
+    async fn reissue_intent(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Json>> {
+        let found = load(ctx, JsonOf(self.0.node_key.clone())).await?;
+        let intent = found.map(|json| Json::stored(&json.reissue_intent)).transpose()?;
+        Ok(intent.filter(|intent| !intent.0.is_null()))
     }
 
     /// The provider's version of its copy, as it was seen last.
@@ -122,8 +131,9 @@ impl Operation {
     }
 
     /// What the provider answered to the finished write.
-    async fn result_entity(&self) -> async_graphql::Result<Option<Json>> {
-        self.0.result_entity.as_deref().map(Json::stored).transpose()
+    async fn result_entity(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<Json>> {
+        let found = load(ctx, JsonOf(self.0.node_key.clone())).await?;
+        found.and_then(|json| json.result_entity.as_deref().map(Json::stored)).transpose()
     }
 
     /// Where it stands.
@@ -338,7 +348,7 @@ pub(super) fn decode(
 }
 
 /// A page in this order, as clients see it.
-pub(super) fn connect(page: Page<domain::Operation>, order: store::OperationOrder) -> OperationConnection {
+pub(super) fn connect(page: Page<Arc<domain::Operation>>, order: store::OperationOrder) -> OperationConnection {
     OperationConnection::new(page, |row| (encode_cursor(list_name(order), row.key(&order.keyset())), Operation(row)))
 }
 
@@ -350,8 +360,8 @@ pub(super) async fn list(
     args: pages::PageArgs,
 ) -> Result<OperationConnection> {
     let slice = args.slice(ctx, |field, cursor| decode(order, field, cursor))?;
-    let viewer = ctx.data_unchecked::<std::sync::Arc<Viewer>>();
+    let viewer = ctx.data_unchecked::<Arc<Viewer>>();
     let store = &ctx.data_unchecked::<Services>().store;
     let page = store.operations(viewer, &filter.for_rows()?, order, &slice).await.map_err(Failure::from)?;
-    Ok(connect(page, order))
+    Ok(connect(page.shared(), order))
 }

@@ -59,7 +59,7 @@ impl Query {
         let store = &ctx.data_unchecked::<Services>().store;
         let viewer = ctx.data_unchecked::<Arc<Asking>>();
         let found = store.operation(viewer, &caller_did, &operation_id).await.map_err(Failure::from)?;
-        Ok(found.map(Operation))
+        Ok(found.map(Operation::from))
     }
 
     /// The operations that match, by default oldest first.
@@ -90,7 +90,7 @@ impl Query {
         let identity = identity.checked().map_err(Failure::from)?;
         let store = &ctx.data_unchecked::<Services>().store;
         let found = store.watch(ctx.data_unchecked::<Arc<Asking>>(), &identity).await.map_err(Failure::from)?;
-        Ok(found.map(Watch))
+        Ok(found.map(Watch::from))
     }
 
     /// The watches that match, by identity.

@@ -22,7 +22,7 @@ use crate::domain::viewer::Viewer;
 use crate::domain::watches::Watch as WatchRow;
 use crate::domain::words::{EntityKind, VerificationOutcome};
 use crate::events::Feed;
-use crate::store::Store;
+use crate::store::{Store, patiently};
 
 /// Everything that can be followed live. With `after`, the changes since that cursor come first; none is left out or
 /// comes twice.
@@ -87,8 +87,8 @@ impl Followed for Operation {
     const KIND: EntityKind = EntityKind::Operation;
 
     async fn load(follow: &Follow, keys: &[String]) -> Result<HashMap<String, Self>, Failure> {
-        let rows = follow.store.operations_by_node_key(&follow.viewer, keys).await?;
-        Ok(rows.into_iter().map(|row| (NodeId::operation(&row.node_key).encode(), Self(row))).collect())
+        let rows = patiently(|| follow.store.operations_by_node_key(&follow.viewer, keys)).await?;
+        Ok(rows.into_iter().map(|row| (NodeId::operation(&row.node_key).encode(), Self::from(row))).collect())
     }
 }
 
@@ -96,9 +96,9 @@ impl Followed for Watch {
     const KIND: EntityKind = EntityKind::Watch;
 
     async fn load(follow: &Follow, keys: &[String]) -> Result<HashMap<String, Self>, Failure> {
-        let rows = follow.store.watches_by_node_key(&follow.viewer, keys).await?;
+        let rows = patiently(|| follow.store.watches_by_node_key(&follow.viewer, keys)).await?;
         let id = |row: &WatchRow| NodeId::of_key(EntityKind::Watch, &row.identity().parts()).encode();
-        Ok(rows.into_iter().map(|row| (id(&row), Self(row))).collect())
+        Ok(rows.into_iter().map(|row| (id(&row), Self::from(row))).collect())
     }
 }
 
@@ -197,7 +197,7 @@ fn one_by_one<T>(runs: impl Stream<Item = Result<Vec<T>, Failure>>) -> impl Stre
 /// comes twice.
 #[async_graphql::Subscription]
 impl Subscription {
-    /// The changes of operations. With `id` alone, the first answer tells what is true now.
+    /// The changes of operations. With `id` and without `after`, the first answer tells what is true now.
     async fn operation_changed(
         &self,
         ctx: &Context<'_>,
@@ -214,7 +214,7 @@ impl Subscription {
         Ok(answers.await?)
     }
 
-    /// The changes of watches. With `id` alone, the first answer tells what is true now.
+    /// The changes of watches. With `id` and without `after`, the first answer tells what is true now.
     async fn watch_changed(
         &self,
         ctx: &Context<'_>,

@@ -221,13 +221,17 @@ pub(super) struct RecordVerificationPayload {
 }
 
 fn armed(answer: Armed) -> ArmWatchPayload {
-    ArmWatchPayload { outcome: answer.outcome, watch: answer.watch.map(Watch) }
+    ArmWatchPayload { outcome: answer.outcome, watch: answer.watch.map(Watch::from) }
 }
 
 fn acted(answer: WatchAct) -> WatchPayload {
     let claimed = answer.outcome == WatchOutcome::Claimed;
     let claimed_until = answer.watch.as_ref().filter(|_| claimed).and_then(|row| row.claimed_until);
-    WatchPayload { outcome: answer.outcome, watch: answer.watch.map(Watch), claimed_until: claimed_until.map(DateTime) }
+    WatchPayload {
+        outcome: answer.outcome,
+        watch: answer.watch.map(Watch::from),
+        claimed_until: claimed_until.map(DateTime),
+    }
 }
 
 /// The acts on watches.
@@ -245,7 +249,11 @@ impl WatchActs {
     ) -> async_graphql::Result<RecordWinnerPayload> {
         let RecordedWinner { outcome, winner, watches } =
             perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?;
-        Ok(RecordWinnerPayload { outcome, winner: winner.into(), watches: watches.into_iter().map(Watch).collect() })
+        Ok(RecordWinnerPayload {
+            outcome,
+            winner: Winner::from(&winner),
+            watches: watches.into_iter().map(Watch::from).collect(),
+        })
     }
 
     /// Arms one watch by ingress: its document was seen to have this winner.
@@ -291,6 +299,6 @@ impl WatchActs {
         #[graphql(desc = "The watch, its generation and what was fetched.")] input: RecordVerificationInput,
     ) -> async_graphql::Result<RecordVerificationPayload> {
         let Verified { outcome, watch } = perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?;
-        Ok(RecordVerificationPayload { outcome, watch: watch.map(Watch) })
+        Ok(RecordVerificationPayload { outcome, watch: watch.map(Watch::from) })
     }
 }

@@ -20,7 +20,13 @@ use crate::store::{self, ChangesOf, KeyPart};
 
 /// The check that the provider shows what the local store says of one document.
 #[derive(Debug, Clone)]
-pub(super) struct Watch(pub domain::Watch);
+pub(super) struct Watch(pub Arc<domain::Watch>);
+
+impl From<domain::Watch> for Watch {
+    fn from(row: domain::Watch) -> Self {
+        Self(Arc::new(row))
+    }
+}
 
 impl Watch {
     fn node_id(&self) -> NodeId {
@@ -244,6 +250,6 @@ pub(super) async fn list(ctx: &Context<'_>, filter: WatchFilter, args: PageArgs)
     let page = store.watches(viewer, &filter.for_rows()?, &slice).await?;
     Ok(WatchConnection::new(page, |row| {
         let key = row.identity().parts().into_iter().map(|part| KeyPart::Text(part.to_owned())).collect();
-        (encode_cursor(LIST, key), Watch(row))
+        (encode_cursor(LIST, key), Watch::from(row))
     }))
 }

@@ -58,18 +58,38 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether running the whole act again may succeed: a conflict with others, of which nothing remains.
+    /// Whether others were in the way, and nothing of the act remains.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
-        match self {
-            Self::Moved => true,
-            // 40001 serialization, 40P01 deadlock, 55P03 lock timeout, 23505 a row that others made meanwhile;
-            // SQLite's primary code 5 is a lock that was not given in time.
-            Self::Database(sqlx::Error::Database(error)) => error
-                .code()
-                .is_some_and(|code| matches!(&*code, "40001" | "40P01" | "55P03" | "23505") || is_sqlite_busy(&code)),
-            _ => false,
-        }
+        // 40001 serialization, 40P01 deadlock, 23505 a row that others made meanwhile.
+        matches!(self, Self::Moved) || self.is_held() || self.has_code(&["40001", "40P01", "23505"])
+    }
+
+    /// Whether somebody holds a row or a lock for longer than an act may wait: to try again at once would only hold up all
+    /// others.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.has_code(&["55P03"])
+    }
+
+    /// Whether the connection was lost, or none was to be had: the same on another one may succeed.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        use sqlx::Error::{Io, PoolClosed, PoolTimedOut, WorkerCrashed};
+        // 57P01 to 57P03 the database stops or starts, 25P03 it gave up waiting for us, class 08 the connection itself.
+        matches!(self, Self::Database(Io(_) | PoolTimedOut | PoolClosed | WorkerCrashed))
+            || self.has_code(&["57P01", "57P02", "57P03", "25P03", "08000", "08003", "08006"])
+    }
+
+    /// Whether running the whole act again, at once, may succeed.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        (self.is_conflict() && !self.is_held()) || self.is_lost()
+    }
+
+    fn has_code(&self, codes: &[&str]) -> bool {
+        matches!(self, Self::Database(sqlx::Error::Database(error))
+            if error.code().is_some_and(|code| codes.contains(&&*code)))
     }
 
     /// Whether `SQLite` did not give the write lock within its timeout.

@@ -19,8 +19,10 @@ mod writer;
 
 pub mod acts;
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -30,7 +32,7 @@ pub use changes::{ChangesOf, FeedInfo, Head};
 pub use engine::{Engine, Sql, Statement};
 pub use error::{Error, Result};
 pub use locks::{Lock, Locks};
-pub use operations::{OperationFilter, OperationOrder};
+pub use operations::{OperationFilter, OperationJson, OperationOrder};
 pub use pools::{DatabaseUrl, Wakeups};
 pub use select::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};
 pub use tx::Tx;
@@ -45,6 +47,25 @@ use writer::{Job, Pending, Writer};
 
 /// Readings of the database's clock, of which the quickest counts.
 const CLOCK_READINGS: usize = 3;
+
+/// How often a stream reads again while the database is not reached, and how long it waits in between.
+const PATIENCE: (u32, Duration) = (50, Duration::from_millis(200));
+
+/// Reads, and reads again for some seconds while the database is not reached: what goes on for long, as a stream does, is
+/// not to end with a connection.
+///
+/// # Errors
+/// What the last read answered.
+pub async fn patiently<T, Reading: Future<Output = Result<T>>>(mut read: impl FnMut() -> Reading) -> Result<T> {
+    for _ in 0..PATIENCE.0 {
+        match read().await {
+            Err(error) if error.is_lost() => tracing::warn!(%error, "a stream waits for the database"),
+            result => return result,
+        }
+        tokio::time::sleep(PATIENCE.1).await;
+    }
+    read().await
+}
 
 /// A database with its write path. Cheap to clone.
 #[derive(Clone, Debug)]

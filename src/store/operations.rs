@@ -17,10 +17,21 @@ const TABLE: &str = "kubun_connector_operation";
 
 row!(Operation from "kubun_connector_operation" {
     caller_did, operation_id, node_key, owner_did, connector_name, model, op, account_key, target, source_id,
-    deterministic_event_id, payload_hash, reissue_intent, provider_etag, document_id, result_entity, state, attempts,
+    deterministic_event_id, payload_hash, provider_etag, document_id, state, attempts,
     next_attempt_at, defer_reason, send_marker, last_kind, last_http_status, version, incarnation, lease_token,
     lease_expires_at, created_at, updated_at, reissued_from, refunded_attempts,
 });
+
+/// The columns of an operation that may be large: JSON texts.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the columns are described on the GraphQL type")]
+pub struct OperationJson {
+    pub node_key: String,
+    pub reissue_intent: String,
+    pub result_entity: Option<String>,
+}
+
+row!(OperationJson from "kubun_connector_operation" { node_key, reissue_intent, result_entity });
 
 statements! {
     BY_KEY: Operation::COLUMNS,
@@ -32,15 +43,18 @@ statements! {
     LOCK_BY_NODE_KEY: Operation::COLUMNS,
         "SELECT {columns} FROM kubun_connector_operation WHERE node_key = $1 {for_update}";
     INSERT: Operation::COLUMNS,
-        "INSERT INTO kubun_connector_operation ({columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-        $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31) \
+        "INSERT INTO kubun_connector_operation ({columns}, reissue_intent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
+        $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30) \
         ON CONFLICT (caller_did, operation_id) DO NOTHING";
     UPDATE: "",
-        "UPDATE kubun_connector_operation SET provider_etag = $1, document_id = $2, result_entity = $3, state = $4, \
-        attempts = $5, next_attempt_at = $6, defer_reason = $7, send_marker = $8, last_kind = $9, last_http_status = $10, \
-        version = $11, lease_token = $12, lease_expires_at = $13, updated_at = $14, refunded_attempts = $15 \
-        WHERE caller_did = $16 AND operation_id = $17 AND state = $18 AND version = $19 \
-        AND lease_token IS NOT DISTINCT FROM $20";
+        "UPDATE kubun_connector_operation SET provider_etag = $1, document_id = $2, state = $3, attempts = $4, \
+        next_attempt_at = $5, defer_reason = $6, send_marker = $7, last_kind = $8, last_http_status = $9, version = $10, \
+        lease_token = $11, lease_expires_at = $12, updated_at = $13, refunded_attempts = $14 \
+        WHERE caller_did = $15 AND operation_id = $16 AND state = $17 AND version = $18 \
+        AND lease_token IS NOT DISTINCT FROM $19";
+    PUT_RESULT: "",
+        "UPDATE kubun_connector_operation SET result_entity = $1 WHERE caller_did = $2 AND operation_id = $3 \
+        AND state = 'committed' AND version = $4";
 }
 
 impl Keyed for Operation {
@@ -66,7 +80,12 @@ pub(super) async fn peek(tx: &mut Tx, node_key: &str) -> Result<Option<Operation
 }
 
 /// Makes an operation; false when its key was taken meanwhile by a writer that takes no locks of ours.
-pub(super) async fn insert(tx: &mut Tx, row: &Operation, transition: &'static str) -> Result<bool> {
+pub(super) async fn insert(
+    tx: &mut Tx,
+    row: &Operation,
+    reissue_intent: &str,
+    transition: &'static str,
+) -> Result<bool> {
     tx.must_hold(Lock::operation(&row.caller_did, &row.operation_id))?;
     let args = args![
         &row.caller_did,
@@ -81,10 +100,8 @@ pub(super) async fn insert(tx: &mut Tx, row: &Operation, transition: &'static st
         &row.source_id,
         &row.deterministic_event_id,
         &row.payload_hash,
-        &row.reissue_intent,
         &row.provider_etag,
         &row.document_id,
-        &row.result_entity,
         row.state,
         row.attempts,
         row.next_attempt_at,
@@ -100,6 +117,7 @@ pub(super) async fn insert(tx: &mut Tx, row: &Operation, transition: &'static st
         row.updated_at,
         &row.reissued_from,
         row.refunded_attempts,
+        reissue_intent,
     ];
     let made = tx.write(&INSERT, args).await? == 1;
     if made {
@@ -114,7 +132,6 @@ pub(super) async fn update(tx: &mut Tx, before: &Operation, after: &Operation) -
     let args = args![
         &after.provider_etag,
         &after.document_id,
-        &after.result_entity,
         after.state,
         after.attempts,
         after.next_attempt_at,
@@ -134,6 +151,12 @@ pub(super) async fn update(tx: &mut Tx, before: &Operation, after: &Operation) -
         &before.lease_token,
     ];
     tx.write_one(TABLE, &UPDATE, args).await
+}
+
+/// Puts what the provider answered to a write that was finalized in this transaction.
+pub(super) async fn put_result(tx: &mut Tx, row: &Operation, result_entity: Option<&str>) -> Result<()> {
+    let args = args![result_entity, &row.caller_did, &row.operation_id, row.version];
+    tx.write_one(TABLE, &PUT_RESULT, args).await
 }
 
 /// As `update`, with its change.
@@ -263,6 +286,17 @@ impl Store {
     async fn operations_among(&self, viewer: &Viewer, column: &str, keys: &[String]) -> Result<Vec<Operation>> {
         let mut select = Select::new(Operation::COLUMNS, TABLE);
         select.among(column, Some(keys));
+        select.concerns(viewer.confined_to());
+        select.all(&mut self.read().await?, 1).await
+    }
+
+    /// The two JSON columns of the operations with these node keys, in no order.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn operation_json(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<OperationJson>> {
+        let mut select = Select::new(OperationJson::COLUMNS, TABLE);
+        select.among("node_key", Some(node_keys));
         select.concerns(viewer.confined_to());
         select.all(&mut self.read().await?, 1).await
     }

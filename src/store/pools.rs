@@ -172,12 +172,16 @@ async fn migrate_sqlite(path: &Path, writer: &SqlitePool) -> Result<()> {
 }
 
 async fn open_postgres(options: &PgConnectOptions) -> Result<Pools> {
-    let options = options
-        .clone()
-        .application_name("writewatch")
-        .statement_cache_capacity(STATEMENT_CACHE)
+    let options = options.clone().application_name("writewatch").statement_cache_capacity(STATEMENT_CACHE).options([
         // A row that a stranger holds for long must not hold up everybody's writes.
-        .options([("lock_timeout", "10s"), ("timezone", "UTC")]);
+        ("lock_timeout", "2s"),
+        // Nor a server that is frozen or cut off in the middle of a transaction.
+        ("idle_in_transaction_session_timeout", "10s"),
+        ("tcp_keepalives_idle", "15"),
+        ("tcp_keepalives_interval", "5"),
+        ("tcp_keepalives_count", "3"),
+        ("timezone", "UTC"),
+    ]);
     let pool = PgPoolOptions::new()
         .max_connections(READERS + 2)
         .acquire_timeout(ACQUIRE_TIMEOUT)

@@ -4,6 +4,7 @@
 //! stay prepared.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::engine::{Arg, Connection, Sql};
 use super::error::{Error, Result};
@@ -184,6 +185,15 @@ pub struct Page<T> {
     pub has_previous: bool,
     /// How many rows the list has, to 10,001, where that was asked for.
     pub total: Option<i64>,
+}
+
+impl<T> Page<T> {
+    /// The same page with rows that many may hold at no cost.
+    #[must_use]
+    pub fn shared(self) -> Page<Arc<T>> {
+        let Self { rows, has_next, has_previous, total } = self;
+        Page { rows: rows.into_iter().map(Arc::new).collect(), has_next, has_previous, total }
+    }
 }
 
 /// A list: its table, its order, and the conditions that confine it.

@@ -28,23 +28,23 @@ pub(super) async fn lock(tx: &mut Tx, document_id: &str) -> Result<Option<Winner
 /// given one.
 pub(super) async fn put(tx: &mut Tx, document_id: &str, digest: &str, version: Option<&str>) -> Result<(Winner, bool)> {
     tx.must_hold(Lock::document(document_id))?;
-    if let Some(stored) = lock(tx, document_id).await? {
-        if stored.outranks(version) {
+    let stored = lock(tx, document_id).await?;
+    // One without a version takes the place of any, but does not let an older version in behind it.
+    let version = version.or(stored.as_ref().and_then(|stored| stored.version.as_deref())).map(str::to_owned);
+    if let Some(stored) = stored {
+        if stored.outranks(version.as_deref()) {
             return Ok((stored, false));
         }
-        if stored.digest == digest && stored.version.as_deref() == version {
+        if stored.digest == digest && stored.version == version {
             return Ok((stored, true));
         }
     }
-    let winner = Winner {
-        document_id: document_id.to_owned(),
-        digest: digest.to_owned(),
-        version: version.map(str::to_owned),
-        updated_at: tx.now(),
-    };
-    tx.write(&PUT, args![document_id, digest, version, winner.updated_at]).await?;
-    let change =
-        NewChange::document("record_winner", document_id).with("digest", Some(digest)).with("winnerVersion", version);
+    let winner =
+        Winner { document_id: document_id.to_owned(), digest: digest.to_owned(), version, updated_at: tx.now() };
+    tx.write(&PUT, args![document_id, digest, &winner.version, winner.updated_at]).await?;
+    let change = NewChange::document("record_winner", document_id)
+        .with("digest", Some(digest))
+        .with("winnerVersion", winner.version.as_deref());
     tx.emit(change);
     Ok((winner, true))
 }

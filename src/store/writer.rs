@@ -144,7 +144,9 @@ impl Writer {
         let mut result = self.transaction(&mut batch).await;
         for _ in 1..TRIES {
             match &result {
-                Err(Failed::RolledBack(error)) if error.is_conflict() => result = self.transaction(&mut batch).await,
+                Err(Failed::RolledBack(error)) if error.may_pass() && !self.stop.is_cancelled() => {
+                    result = self.transaction(&mut batch).await;
+                }
                 _ => break,
             }
         }
@@ -265,7 +267,7 @@ impl Failed {
                 Error::Busy
             }
             Self::RolledBack(Error::BadInput(bad)) => Error::BadInput(bad.clone()),
-            Self::RolledBack(error) if error.is_locked() => Error::Busy,
+            Self::RolledBack(error) if error.is_locked() || error.is_lost() => Error::Busy,
             Self::RolledBack(error) if error.is_conflict() => Error::Contention,
             Self::RolledBack(error) => {
                 tracing::error!(%error, "a transaction failed");

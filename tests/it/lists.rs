@@ -241,11 +241,16 @@ on_both_engines! {
         let mut counts = vec![];
         for first in [10, 100] {
             let query = format!("{{ operations(first: {first}) {{ nodes {{ id {nested} }} }} }}");
-            let before = harness.app.store.statements_run();
-            let answer = harness.ask(&query, json!({})).await;
-            assert_eq!(answer["operations"]["nodes"].as_array().unwrap().len(), first);
-            assert_eq!(answer["operations"]["nodes"][first - 1]["document"]["writeState"], "VERIFYING");
-            counts.push(harness.app.store.statements_run() - before);
+            let mut fewest = u64::MAX;
+            // The feed reads beside us, now and then: the least of some tries is the list's own.
+            for _ in 0..5 {
+                let before = harness.app.store.statements_run();
+                let answer = harness.ask(&query, json!({})).await;
+                fewest = fewest.min(harness.app.store.statements_run() - before);
+                assert_eq!(answer["operations"]["nodes"].as_array().unwrap().len(), first);
+                assert_eq!(answer["operations"]["nodes"][first - 1]["document"]["writeState"], "VERIFYING");
+            }
+            counts.push(fewest);
         }
         assert!(counts[1] <= counts[0], "statements for ten and for a hundred rows: {counts:?}");
         assert!(counts[0] > 10, "the nested list reads nothing: {counts:?}");

@@ -16,3 +16,4 @@ mod support;
 mod tidy;
 mod transitions;
 mod vectors;
+mod winners;

@@ -101,3 +101,28 @@ async fn a_server_outlives_its_connections() {
     assert_eq!(harness.act("recordOperation", record, "outcome").await["outcome"], "RECORDED");
     assert_eq!(next(&mut answers).await["data"]["operationChanged"]["change"]["transition"], "record");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_a_stranger_holds_holds_up_its_own_act_alone() {
+    let harness = std::sync::Arc::new(Harness::start(Engine::Postgres).await);
+    let id = harness.act("claimOperation", claim("k", &json!({})), "operation { id }").await["operation"]["id"].take();
+    let mut stranger = PgConnection::connect(&harness.database.url()).await.unwrap();
+    let hold = "BEGIN; SELECT * FROM kubun_connector_operation WHERE operation_id = 'k' FOR UPDATE";
+    sqlx::raw_sql(AssertSqlSafe(hold)).execute(&mut stranger).await.unwrap();
+    let renewing = {
+        let (harness, id) = (std::sync::Arc::clone(&harness), id.clone());
+        tokio::spawn(async move {
+            let renew = "mutation($input: LeaseInput!) { renewLease(input: $input) { outcome } }";
+            harness.answer(renew, json!({ "input": { "id": id, "leaseToken": "L1", "leaseMs": 1_000 } })).await
+        })
+    };
+    for place in 0..20 {
+        let claimed = harness.act("claimOperation", claim(&format!("other{place}"), &json!({})), "outcome").await;
+        assert_eq!(claimed["outcome"], "CLAIMED", "while the row is held");
+    }
+    let answer = renewing.await.unwrap();
+    assert_eq!(answer["errors"][0]["extensions"]["code"], "CONTENTION", "{answer}");
+    sqlx::raw_sql(AssertSqlSafe("COMMIT")).execute(&mut stranger).await.unwrap();
+    let renewed = harness.act("renewLease", json!({ "id": id, "leaseToken": "L1", "leaseMs": 1_000 }), "outcome").await;
+    assert_eq!(renewed["outcome"], "RENEWED");
+}

@@ -156,6 +156,9 @@ on_both_engines! {
             let answer = next(&mut harness.follow(query, json!({ "after": after }))).await;
             assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_INPUT", "{after}: {answer}");
         }
+        let ahead = harness.app.feed.cursor(1_000_000).to_string();
+        let answer = next(&mut harness.follow(query, json!({ "after": ahead }))).await;
+        assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_INPUT", "ahead of the log: {answer}");
         claimed(&harness, "k", &json!({})).await;
         claimed(&harness, "l", &json!({})).await;
         let cursor = harness.log("cursor").await[0]["cursor"].clone();

@@ -129,9 +129,16 @@ pub(super) async fn arm_document(
 ) -> Result<Vec<(ArmOutcome, Watch)>> {
     let mut armed = vec![];
     for row in watches::lock_of_document(tx, document_id).await? {
-        if but != Some(&row.identity()) {
-            armed.push(arm_by_ingress(tx, row, winner, due).await?);
+        if but == Some(&row.identity()) {
+            continue;
         }
+        if row.is_at_its_bound() {
+            // It can never change again; that must not keep the document's other watches from changing.
+            tracing::error!(identity = ?row.identity(), "a watch has a counter at its bound");
+            armed.push((ArmOutcome::Noop, row));
+            continue;
+        }
+        armed.push(arm_by_ingress(tx, row, winner, due).await?);
     }
     Ok(armed)
 }

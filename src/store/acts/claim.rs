@@ -46,10 +46,8 @@ impl Claim {
             source_id: envelope.source_id,
             deterministic_event_id: envelope.deterministic_event_id,
             payload_hash: envelope.payload_hash,
-            reissue_intent: self.reissue_intent.clone(),
             provider_etag: self.provider_etag.clone(),
             document_id: self.document_id.clone(),
-            result_entity: None,
             state: OperationState::Attempted,
             attempts: 0,
             next_attempt_at: None,
@@ -85,7 +83,7 @@ impl Act for Claim {
             });
         }
         let row = self.row(tx.now());
-        if !operations::insert(tx, &row, "claim").await? {
+        if !operations::insert(tx, &row, &self.reissue_intent, "claim").await? {
             // The package took the key between the look and the insert: look again.
             return Err(Error::Moved);
         }

@@ -16,6 +16,7 @@ use crate::store::{Act, operations, watches, winners};
 pub struct FinalizeOperation {
     pub node_key: String,
     pub finalize: rules::Finalize,
+    pub result_entity: Option<String>,
     pub source_id: String,
     pub winner_digest: String,
     pub winner_version: Option<String>,
@@ -88,6 +89,7 @@ impl Act for FinalizeOperation {
             Err(Refusal::BadInput(bad)) => return Err(bad.into()),
         };
         operations::change(tx, "finalize", &row, &next, &Note::None).await?;
+        operations::put_result(tx, &next, self.result_entity.as_deref()).await?;
         let document_id = &self.finalize.document_id;
         let (winner, _) = winners::put(tx, document_id, &self.winner_digest, self.winner_version.as_deref()).await?;
         let watch = self.arm(tx, self.identity(&row), &winner.digest).await?;
