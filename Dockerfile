@@ -12,7 +12,11 @@ FROM rust:1.95-bookworm AS server
 WORKDIR /build
 COPY Cargo.toml Cargo.lock build.rs ./
 COPY migrations migrations
+# Not built, but cargo wants every target that Cargo.toml names to be there.
+COPY benches benches
 COPY src src
+# Not built here, but the manifest names it.
+COPY benches benches
 COPY --from=web /build/web/dist web/dist
 RUN cargo build --release --locked
 
