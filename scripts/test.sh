@@ -24,7 +24,8 @@ install_missing() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends "${missing[@]}"
 }
 
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+# With this user's programs and toolchains.
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo env PATH="$PATH" HOME="$HOME" "$@"; fi; }
 
 install_missing
 

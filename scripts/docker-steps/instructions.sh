@@ -123,7 +123,7 @@ take_prebuilt() {
     [ -e "$root$workdir/$file" ] || { echo "not in the image when cargo runs: $file" >&2; missing=1; }
   done
   # The manifest names targets that the binary is not built from, and cargo wants to see them all the same.
-  cargo metadata --no-deps --offline --locked --format-version 1 --manifest-path "$root$workdir/Cargo.toml" >/dev/null || missing=1
+  cargo fetch --offline --locked --target "$(rustc --print host-tuple)" --manifest-path "$root$workdir/Cargo.toml" || missing=1
   [ "$missing" = 0 ] || fail "a COPY instruction is missing"
   echo "(left out; taken in its place: $prebuilt)"
   install -D "$prebuilt" "$root$workdir/target/release/$(basename "$prebuilt")"
