@@ -15,8 +15,6 @@ COPY migrations migrations
 # Not built, but cargo wants every target that Cargo.toml names to be there.
 COPY benches benches
 COPY src src
-# Not built here, but the manifest names it.
-COPY benches benches
 COPY --from=web /build/web/dist web/dist
 RUN cargo build --release --locked
 

@@ -39,11 +39,12 @@ const UNBUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
 pub async fn serve(request: Request) -> Response {
     let headers = request.headers();
     let path = request.uri().path().trim_start_matches('/');
-    let mut response = match (file(path), navigates(headers), file(PAGE)) {
+    // The root is the page whatever the client says that it accepts; elsewhere only a navigation gets it.
+    let wants_page = path.is_empty() || navigates(headers);
+    let mut response = match (file(path), wants_page, file(PAGE)) {
         (Some(found), ..) if !path.is_empty() => give(path, found, headers),
         (_, true, Some(page)) => give(PAGE, page, headers),
         (_, true, None) => Html(UNBUILT).into_response(),
-        _ if path.is_empty() => Html(UNBUILT).into_response(),
         _ => (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response(),
     };
     let policy = if path == PLAYGROUND { PLAYGROUND_POLICY } else { POLICY };

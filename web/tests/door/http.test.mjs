@@ -199,3 +199,13 @@ test('health is told in plain words', async () => {
     assert.match(response.headers.get('content-type'), /^text\/plain/);
   }
 });
+
+test('the root is the page, whatever a client says that it accepts', async () => {
+  for (const accept of ['*/*', 'text/html', 'application/json']) {
+    const page = await fetch(`${server}/`, { headers: { accept } });
+    assert.equal(page.status, 200);
+    assert.match(await page.text(), /<script/, accept);
+  }
+  const nothing = await fetch(`${server}/nothing`, { headers: { accept: '*/*' } });
+  assert.equal(nothing.status, 404);
+});
