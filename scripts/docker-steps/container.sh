@@ -29,8 +29,10 @@ run_container() {
   [ "$uid" != 0 ] || fail "the server runs as root"
   [ -e "$root/data/writewatch.db" ] || fail "the database is not in the volume"
   # A prebuilt binary reads the page from the project's folder, which is not here.
-  [ -n "$prebuilt" ] || ip netns exec "$network" curl --silent http://127.0.0.1:4000/ | grep --quiet '<script' ||
-    fail "the release build does not serve the page"
+  if [ -z "$prebuilt" ]; then
+    ip netns exec "$network" curl --silent --header 'accept: text/html' http://127.0.0.1:4000/ >"$work/page"
+    grep --quiet '<script' "$work/page" || fail "the release build does not serve the page"
+  fi
 
   kill "$server"
   timeout 30 tail --pid="$server" --sleep-interval=0.1 --follow /dev/null || fail "the server did not stop within 30 s of being asked to"
