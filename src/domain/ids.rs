@@ -82,15 +82,21 @@ impl NodeId {
     }
 }
 
-/// The digest that stands for a primary key: each part with its length before it, so that no two keys meet.
+/// The digest that stands for a primary key.
 #[must_use]
 pub fn digest(parts: &[&str]) -> String {
+    URL_SAFE_NO_PAD.encode(&hash(parts)[..DIGEST_BYTES])
+}
+
+/// The hash of the parts of a key: each with its length before it, so that no two keys meet.
+#[must_use]
+pub fn hash(parts: &[&str]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part.as_bytes());
     }
-    URL_SAFE_NO_PAD.encode(&hash.finalize()[..DIGEST_BYTES])
+    hash.finalize().into()
 }
 
 const fn prefix(kind: EntityKind) -> &'static str {

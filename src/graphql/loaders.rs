@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::Context;
-use async_graphql::dataloader::{DataLoader, Loader};
+use async_graphql::dataloader::Loader;
 
 use super::errors::Failure;
+use super::together::Loads;
 use crate::domain::changes::Change;
 use crate::domain::documents::{EntityTrim, ObservationRepair, Winner, WriteFacts};
 use crate::domain::operations::Operation;
@@ -34,7 +35,7 @@ where
     K: Send + Sync + std::hash::Hash + Eq + Clone + 'static,
     Reader: Loader<K, Error = Failure>,
 {
-    ctx.data_unchecked::<DataLoader<Reader>>().load_one(key).await
+    ctx.data_unchecked::<Loads<Reader>>().load(key).await
 }
 
 macro_rules! keys {

@@ -20,9 +20,7 @@ mod watch_acts;
 mod watches;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_graphql::dataloader::DataLoader;
 use async_graphql::{MergedObject, Request, Response};
 use futures_util::stream::{BoxStream, StreamExt as _};
 
@@ -31,7 +29,7 @@ pub use crate::domain::viewer::Viewer;
 use crate::events::Feed;
 use crate::store::Store;
 use loaders::Reader;
-use together::{Asked, stream_with_loads, with_loads};
+use together::Loads;
 
 /// Everything that changes something. Each act is done once its answer arrives; what did not happen says why.
 #[derive(MergedObject, Default)]
@@ -65,25 +63,22 @@ pub fn sdl() -> String {
     builder().finish().sdl()
 }
 
-/// Makes a request one of this viewer's, with loaders of its own.
-fn attach(request: Request, app: &App, viewer: Viewer) -> (Request, Asked) {
+/// Makes a request one of this viewer's, with loads of its own.
+fn attach(request: Request, app: &App, viewer: Viewer) -> (Request, Loads<Reader>) {
     let viewer = Arc::new(viewer);
-    let reader = Reader::new(app.store.clone(), app.feed.clone(), Arc::clone(&viewer));
-    let asked = Asked::default();
-    let spawner = asked.clone();
-    let loader = DataLoader::new(reader, move |load| spawner.push(load)).delay(Duration::ZERO);
-    (request.data(viewer).data(loader), asked)
+    let loads = Loads::new(Reader::new(app.store.clone(), app.feed.clone(), Arc::clone(&viewer)));
+    (request.data(viewer).data(loads.clone()), loads)
 }
 
 /// Runs a query or a mutation on behalf of a viewer.
 pub async fn execute(app: &App, request: Request, viewer: Viewer) -> Response {
-    let (request, asked) = attach(request, app, viewer);
-    with_loads(asked, app.schema.execute(request)).await
+    let (request, loads) = attach(request, app, viewer);
+    loads.run(app.schema.execute(request)).await
 }
 
 /// Runs a subscription on behalf of a viewer: an answer for each of its events.
 #[must_use]
 pub fn follow(app: &App, request: Request, viewer: Viewer) -> BoxStream<'static, Response> {
-    let (request, asked) = attach(request, app, viewer);
-    stream_with_loads(asked, app.schema.execute_stream(request)).boxed()
+    let (request, loads) = attach(request, app, viewer);
+    loads.stream(app.schema.execute_stream(request).boxed()).boxed()
 }

@@ -7,10 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use sha2::{Digest as _, Sha256};
-
 use super::engine::{Connection, Engine, Sql, args, statements};
 use super::error::{Error, Result};
+use crate::domain::ids::hash;
 use crate::domain::watches::WatchIdentity;
 
 pub(super) const COMMIT: Sql<'static> = Sql::Shaped("COMMIT");
@@ -64,14 +63,9 @@ impl Lock {
     }
 
     fn of(parts: &[&str]) -> Self {
-        let mut hash = Sha256::new();
-        for part in parts {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
-        }
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&hash.finalize()[..8]);
-        Self(i64::from_be_bytes(bytes))
+        let mut first = [0; 8];
+        first.copy_from_slice(&hash(parts)[..8]);
+        Self(i64::from_be_bytes(first))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::engine::{args, statements};
+use super::engine::{Statement, args, statements};
 use super::error::Result;
 use super::locks::Lock;
 use super::row::row;
@@ -80,11 +80,20 @@ pub(super) fn locks(row: &Watch) -> [Lock; 2] {
 
 /// Reads a watch without locking it.
 pub(super) async fn peek(tx: &mut Tx, node_key: &str) -> Result<Option<Watch>> {
-    let found = tx.first(&BY_NODE_KEY, args![node_key]).await?;
+    by_node_key(tx, &BY_NODE_KEY, node_key).await
+}
+
+/// Reads a watch, its row locked until the transaction ends.
+pub(super) async fn lock(tx: &mut Tx, node_key: &str) -> Result<Option<Watch>> {
+    by_node_key(tx, &LOCK_BY_NODE_KEY, node_key).await
+}
+
+async fn by_node_key(tx: &mut Tx, statement: &'static Statement, node_key: &str) -> Result<Option<Watch>> {
+    let found = tx.first(statement, args![node_key]).await?;
     if found.is_some() || adopt(tx).await? == 0 {
         return Ok(found);
     }
-    tx.first(&BY_NODE_KEY, args![node_key]).await
+    tx.first(statement, args![node_key]).await
 }
 
 /// As `peek`, by identity.
@@ -95,15 +104,6 @@ pub(super) async fn peek_by_identity(tx: &mut Tx, identity: &WatchIdentity) -> R
 /// As `peek`, every watch of a document.
 pub(super) async fn peek_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Watch>> {
     tx.all(&BY_DOCUMENT, args![document_id]).await
-}
-
-/// Reads a watch, its row locked until the transaction ends.
-pub(super) async fn lock(tx: &mut Tx, node_key: &str) -> Result<Option<Watch>> {
-    let found = tx.first(&LOCK_BY_NODE_KEY, args![node_key]).await?;
-    if found.is_some() || adopt(tx).await? == 0 {
-        return Ok(found);
-    }
-    tx.first(&LOCK_BY_NODE_KEY, args![node_key]).await
 }
 
 /// As `lock`, by identity.
