@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, SqliteConnection};
-use writewatch::domain::operations::Envelope;
+use writewatch::domain::envelope::Envelope;
 use writewatch::domain::viewer::Viewer;
 use writewatch::domain::words::OperationOp;
 use writewatch::store::acts::{Claim, RenewLease};

@@ -33,7 +33,7 @@ impl App {
     pub async fn start(config: Config, store: Store, stop: CancellationToken) -> Result<Self> {
         let feed = Feed::start(store.clone(), stop.clone()).await?;
         tokio::spawn(keep_time(store.clone(), stop));
-        let schema = graphql::schema(store.clone(), feed.clone());
+        let schema = graphql::schema(store.clone(), feed.clone(), config.service_dids.clone());
         Ok(Self { config: Arc::new(config), store, feed, schema })
     }
 

@@ -75,9 +75,38 @@ pub struct Config {
         value_name = "ORIGIN"
     )]
     pub allowed_origins: Vec<Origin>,
+    /// The DIDs of connector workers, which may sign observations for any owner.
+    #[arg(
+        long = "service-did",
+        help = "DID of a connector worker, which may sign observations for any owner; may be given several times",
+        env = "WRITEWATCH_SERVICE_DIDS",
+        value_delimiter = ',',
+        value_name = "DID"
+    )]
+    pub service_dids: Vec<String>,
+    /// What is removed after which time.
+    #[command(flatten)]
+    pub upkeep: Upkeep,
     /// Listen beyond this machine although everybody who reaches the port may read and write everything
     #[arg(long, env = "WRITEWATCH_ALLOW_OPEN_ACCESS_BEYOND_LOOPBACK")]
     pub allow_open_access_beyond_loopback: bool,
+}
+
+/// What is removed after which time.
+#[derive(Debug, Clone, Args)]
+pub struct Upkeep {
+    /// Seconds between two rounds of upkeep; 0 switches it off on this server
+    #[arg(long, env = "WRITEWATCH_UPKEEP_PERIOD_S", default_value = "60", value_name = "SECONDS")]
+    pub upkeep_period_s: u32,
+    /// Days for which finished operations are kept that no document's write state needs
+    #[arg(long, env = "WRITEWATCH_KEEP_FINISHED_DAYS", default_value = "30", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=36_500))]
+    pub keep_finished_days: u32,
+    /// Days for which committed receipts of sweeps are kept that the checkpoint has passed
+    #[arg(long, env = "WRITEWATCH_KEEP_RECEIPTS_DAYS", default_value = "30", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=36_500))]
+    pub keep_receipts_days: u32,
+    /// Days for which changes are kept: how far back a cursor may go on
+    #[arg(long, env = "WRITEWATCH_KEEP_CHANGES_DAYS", default_value = "30", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub keep_changes_days: u32,
 }
 
 impl Config {

@@ -19,3 +19,4 @@ pub mod events;
 pub mod graphql;
 pub mod http;
 pub mod store;
+pub mod upkeep;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use writewatch::app::App;
 use writewatch::config::{Cli, Command, Config};
 use writewatch::store::{DatabaseUrl, Store};
-use writewatch::{graphql, http};
+use writewatch::{graphql, http, upkeep};
 
 /// What a bad setting ends with, as clap's own do.
 const BAD_SETTING: u8 = 2;
@@ -46,6 +46,7 @@ async fn serve(config: Config) -> Result<(), String> {
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let loops = CancellationToken::new();
     let app = App::start(config, store.clone(), loops.clone()).await.map_err(|error| error.to_string())?;
+    tokio::spawn(upkeep::run(app.clone(), loops.clone()));
     tokio::spawn(stop_on_signal(stop.clone()));
     tell(&format!("writewatch listening on http://{address}"))?;
     let served = http::serve(listener, app, stop).await;

@@ -25,6 +25,8 @@ pub const KEY_BYTES: usize = 512;
 pub const TARGET_BYTES: usize = 2_048;
 /// Bytes of a JSON value as it is stored (256 KiB).
 pub const JSON_BYTES: usize = 256 * 1_024;
+/// Bytes of an error message.
+pub const MESSAGE_BYTES: usize = 4_096;
 /// Characters of a note.
 pub const NOTE_CHARS: usize = 1_000;
 /// Ids in one list.
@@ -111,6 +113,18 @@ pub fn note(field: &str, value: Option<&str>) -> Result<(), BadInput> {
     no_nul(field, value)
 }
 
+/// What went wrong, in words: at most 4,096 bytes, no U+0000.
+///
+/// # Errors
+/// `BadInput` when it is longer.
+pub fn message(field: &str, value: Option<&str>) -> Result<(), BadInput> {
+    let Some(value) = value else { return Ok(()) };
+    if value.len() > MESSAGE_BYTES {
+        return Err(BadInput::new(field, format!("must be at most {MESSAGE_BYTES} bytes long, got {}", value.len())));
+    }
+    no_nul(field, value)
+}
+
 /// JSON as it is stored: its text, at most 256 KiB, without U+0000 in any of its strings.
 ///
 /// # Errors
@@ -166,6 +180,14 @@ pub fn max_attempts(field: &str, value: i32) -> Result<(), BadInput> {
 /// `BadInput` when it is negative.
 pub fn count(field: &str, value: i32) -> Result<(), BadInput> {
     range(field, value, 0, i32::MAX)
+}
+
+/// How many rows one batch of retention may remove: 1 to 1,000.
+///
+/// # Errors
+/// `BadInput` when it is none or more.
+pub fn batch(field: &str, value: i32) -> Result<(), BadInput> {
+    range(field, value, 1, 1_000)
 }
 
 /// An HTTP status as providers answer it: 0 (no answer) to 999.

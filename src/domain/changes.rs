@@ -6,6 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::operations::Operation;
+use super::sweeps::{Candidate, Checkpoint, Receipt};
+use super::sync::SyncState;
 use super::viewer::Viewer;
 use super::watches::Watch;
 use super::words::{DeferReason, EntityKind, OperationState, WatchStatus};
@@ -106,21 +108,103 @@ impl NewChange {
         })
     }
 
-    /// What a transition did to a document itself: its winner, trim or repair.
+    /// What removed an operation.
     #[must_use]
-    pub fn document(transition: &'static str, document_id: &str) -> Self {
+    pub fn operation_removed(transition: &'static str, row: &Operation) -> Self {
+        Self { to_state: None, ..Self::operation(transition, Some(row), row) }
+    }
+
+    /// What a transition did to the receipt of a relist.
+    #[must_use]
+    pub fn receipt(transition: &'static str, row: &Receipt) -> Self {
+        let id = super::ids::NodeId::of_key(EntityKind::SweepReceipt, &row.parts());
+        Self { owner_did: Some(row.owner_did.clone()), ..Self::of(transition, &id) }
+            .by(&row.connector_name)
+            .with("partition", Some(row.partition.clone()))
+            .with("provenance", Some(row.provenance.clone()))
+    }
+
+    /// What a transition did to a candidate; `after` is none when it was removed.
+    #[must_use]
+    pub fn candidate(transition: &'static str, before: Option<&Candidate>, after: Option<&Candidate>) -> Self {
+        let mut change = Self::of(transition, &super::ids::NodeId::of_key(EntityKind::SweepCandidate, &[]));
+        let Some(row) = after.or(before) else { return change };
+        change.entity_id = super::ids::NodeId::of_key(EntityKind::SweepCandidate, &row.parts()).encode();
+        change.from_state = before.map(|row| row.state.as_str().to_owned());
+        change.to_state = after.map(|row| row.state.as_str().to_owned());
+        change.document_id = Some(row.document_id.clone());
+        change.owner_did = Some(row.owner_did.clone());
+        change
+            .by(&row.connector_name)
+            .with("partition", Some(row.partition.clone()))
+            .with("provenance", Some(row.provenance.clone()))
+            .with("attempts", Some(row.attempts))
+            .with("applyFailures", Some(row.apply_failures))
+            .with("lastError", row.last_error.clone())
+    }
+
+    /// A partition's checkpoint moved to a receipt.
+    #[must_use]
+    pub fn checkpoint(row: &Checkpoint) -> Self {
+        let key = [row.owner_did.as_str(), &row.connector_name, &row.partition];
+        let id = super::ids::NodeId::of_key(EntityKind::SweepCheckpoint, &key);
+        Self { owner_did: Some(row.owner_did.clone()), ..Self::of("advance", &id) }
+            .by(&row.connector_name)
+            .with("partition", Some(row.partition.clone()))
+            .with("provenance", Some(row.provenance.clone()))
+            .with("sequence", Some(row.receipt_sequence))
+    }
+
+    /// What a transition did to a sync state; `after` is none when it was removed.
+    #[must_use]
+    pub fn sync_state(transition: &'static str, before: Option<&SyncState>, after: Option<&SyncState>) -> Self {
+        let mut change = Self::of(transition, &super::ids::NodeId::of_key(EntityKind::SyncState, &[]));
+        let Some(row) = after.or(before) else { return change };
+        let key = [row.connector_name.as_str(), &row.owner_did];
+        change.entity_id = super::ids::NodeId::of_key(EntityKind::SyncState, &key).encode();
+        change.from_state = before.map(|row| row.status.as_str().to_owned());
+        change.to_state = after.map(|row| row.status.as_str().to_owned());
+        change.owner_did = Some(row.owner_did.clone());
+        change
+            .by(&row.connector_name)
+            .with("version", Some(row.version))
+            .with("entityCount", Some(row.entity_count))
+            .with("error", row.error.clone())
+    }
+
+    fn of(transition: &'static str, id: &super::ids::NodeId) -> Self {
         Self {
-            entity: EntityKind::Document,
-            entity_id: super::ids::NodeId::of_key(EntityKind::Document, &[document_id]).encode(),
+            entity: id.kind,
+            entity_id: id.encode(),
             transition,
             from_state: None,
             to_state: None,
-            document_id: Some(document_id.to_owned()),
+            document_id: None,
             owner_did: None,
             caller_did: None,
             connector_name: None,
             facts: Map::new(),
         }
+    }
+
+    /// Says whose it is, and by which connector.
+    #[must_use]
+    pub fn of_owner(mut self, owner_did: &str, connector_name: Option<&str>) -> Self {
+        self.owner_did = Some(owner_did.to_owned());
+        self.connector_name = connector_name.map(str::to_owned);
+        self
+    }
+
+    fn by(mut self, connector_name: &str) -> Self {
+        self.connector_name = Some(connector_name.to_owned());
+        self
+    }
+
+    /// What a transition did to a document itself: its winner, trim or repair.
+    #[must_use]
+    pub fn document(transition: &'static str, document_id: &str) -> Self {
+        let id = super::ids::NodeId::of_key(EntityKind::Document, &[document_id]);
+        Self { document_id: Some(document_id.to_owned()), ..Self::of(transition, &id) }
     }
 
     /// Adds a fact, unless there is none.

@@ -52,6 +52,8 @@ pub struct ObservationRepair {
     pub present: i32,
     pub value_digest: Option<String>,
     pub written_at: i64,
+    /// Its place in the order of all writes to repairs; ours, given by the database whoever writes.
+    pub write_order: i64,
 }
 
 /// The operations of one document that its write state derives from, each kind fetched by its own index.

@@ -7,8 +7,13 @@
 pub mod bounds;
 pub mod changes;
 pub mod documents;
+pub mod envelope;
 pub mod ids;
+pub mod observations;
 pub mod operations;
+pub mod pending_auth;
+pub mod sweeps;
+pub mod sync;
 pub mod time;
 pub mod viewer;
 pub mod watches;

@@ -12,6 +12,7 @@
 //! of SPEC section 2. Leases may be taken in any state. Nothing here bumps a version but `record`.
 
 use super::bounds::{self, BadInput};
+use super::envelope::Envelope;
 use super::words::{DeferReason, OperationOp, OperationOutcome, OperationState, SendState};
 
 /// The marker that stands for two senders in one attempt.
@@ -70,34 +71,27 @@ impl From<BadInput> for Refusal {
     }
 }
 
-/// What a claim says about the write: the part that a replay has to repeat to the letter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of the operation")]
-pub struct Envelope {
-    pub owner_did: String,
-    pub connector_name: String,
-    pub model: String,
-    pub op: OperationOp,
-    pub account_key: String,
-    pub target: String,
-    pub source_id: Option<String>,
-    pub deterministic_event_id: String,
-    pub payload_hash: String,
-}
-
 impl Operation {
+    /// What its claim said about the write.
+    #[must_use]
+    pub fn envelope(&self) -> Envelope {
+        Envelope {
+            owner_did: self.owner_did.clone(),
+            connector_name: self.connector_name.clone(),
+            model: self.model.clone(),
+            op: self.op,
+            account_key: self.account_key.clone(),
+            target: self.target.clone(),
+            source_id: self.source_id.clone(),
+            deterministic_event_id: self.deterministic_event_id.clone(),
+            payload_hash: self.payload_hash.clone(),
+        }
+    }
+
     /// Whether a claim with this envelope is a replay of the one that made this row.
     #[must_use]
     pub fn has_envelope(&self, envelope: &Envelope) -> bool {
-        self.owner_did == envelope.owner_did
-            && self.connector_name == envelope.connector_name
-            && self.model == envelope.model
-            && self.op == envelope.op
-            && self.account_key == envelope.account_key
-            && self.target == envelope.target
-            && self.source_id == envelope.source_id
-            && self.deterministic_event_id == envelope.deterministic_event_id
-            && self.payload_hash == envelope.payload_hash
+        self.envelope() == *envelope
     }
 
     /// Whether the attempt may have reached the provider. The marker itself stays inside.
@@ -110,6 +104,18 @@ impl Operation {
         }
     }
 
+    /// When it is due; none once it is no longer live.
+    #[must_use]
+    pub fn due_at(&self) -> Option<i64> {
+        (self.state == OperationState::Attempted).then(|| self.next_attempt_at.unwrap_or(self.created_at))
+    }
+
+    /// Whether it is settled for good.
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
+        matches!(self.state, OperationState::Committed | OperationState::Dead)
+    }
+
     /// Whether somebody's lease is running at `now`.
     #[must_use]
     pub fn has_live_lease(&self, now: i64) -> bool {
@@ -119,6 +125,65 @@ impl Operation {
     fn is_leased_to(&self, token: &str) -> bool {
         self.lease_token.as_deref() == Some(token)
     }
+}
+
+/// A fresh operation under its first lease; the keys are its node key and its incarnation.
+#[must_use]
+pub fn begin(
+    (caller_did, operation_id): (&str, &str),
+    envelope: &Envelope,
+    [node_key, incarnation]: [String; 2],
+    (lease_token, expires_at): (&str, i64),
+    now: i64,
+) -> Operation {
+    let Envelope { owner_did, connector_name, model, op, account_key, target, .. } = envelope.clone();
+    Operation {
+        caller_did: caller_did.to_owned(),
+        operation_id: operation_id.to_owned(),
+        node_key,
+        owner_did,
+        connector_name,
+        model,
+        op,
+        account_key,
+        target,
+        source_id: envelope.source_id.clone(),
+        deterministic_event_id: envelope.deterministic_event_id.clone(),
+        payload_hash: envelope.payload_hash.clone(),
+        provider_etag: None,
+        document_id: None,
+        state: OperationState::Attempted,
+        attempts: 0,
+        next_attempt_at: None,
+        defer_reason: None,
+        send_marker: None,
+        last_kind: None,
+        last_http_status: None,
+        version: 0,
+        incarnation: Some(incarnation),
+        lease_token: Some(lease_token.to_owned()),
+        lease_expires_at: Some(expires_at),
+        created_at: now,
+        updated_at: now,
+        reissued_from: None,
+        refunded_attempts: None,
+    }
+}
+
+/// Gives up an operation that another takes the place of.
+///
+/// # Errors
+/// `WRONG_STATE` unless a person must look at it; `BadInput` when its version is at its bound.
+pub fn give_up(row: &Operation, now: i64) -> Result<Operation, Refusal> {
+    in_state(row, &[OperationState::ReconcileOnly])?;
+    Ok(Operation {
+        state: OperationState::Dead,
+        next_attempt_at: None,
+        defer_reason: None,
+        version: bounds::one_more("version", row.version)?,
+        updated_at: now,
+        ..row.clone()
+    })
 }
 
 /// Takes the lease, or takes it again. `None`: somebody else's is live.

@@ -16,6 +16,12 @@ impl Viewer {
         Self { did: None }
     }
 
+    /// A DID without any role: what it owns or called is all there is.
+    #[must_use]
+    pub fn of(did: &str) -> Self {
+        Self { did: Some(did.to_owned()) }
+    }
+
     /// The DID, where the viewer has one.
     #[must_use]
     pub fn did(&self) -> Option<&str> {

@@ -55,6 +55,8 @@ pub struct Watch {
     pub version: i32,
     pub created_at: i64,
     pub updated_at: i64,
+    /// When the winner was written that neither digest knows; ours, set by the database whoever writes the winner.
+    pub drifted_at: Option<i64>,
 }
 
 impl Watch {
@@ -62,6 +64,16 @@ impl Watch {
     #[must_use]
     pub const fn is_at_its_bound(&self) -> bool {
         self.version == i32::MAX || self.repair_generation == i32::MAX
+    }
+
+    /// When it is due: by its schedule while it is pending, by the drifted winner once it is settled.
+    #[must_use]
+    pub fn due_at(&self) -> Option<i64> {
+        match self.verification_status {
+            WatchStatus::PendingVerification => self.next_attempt_at,
+            WatchStatus::Verified => self.drifted_at,
+            WatchStatus::RepairFailed => self.drifted_at.or(self.next_attempt_at),
+        }
     }
 
     /// What names this watch.
@@ -114,6 +126,7 @@ pub fn arm_by_finalize(
         version,
         created_at,
         updated_at: now,
+        drifted_at: None,
     })
 }
 
@@ -132,6 +145,7 @@ pub fn open_generation(row: &Watch, winner: Option<&str>, due: i64, now: i64) ->
         defer_reason: None,
         version: bounds::one_more("version", row.version)?,
         updated_at: now,
+        drifted_at: None,
         ..row.clone()
     })
 }
@@ -277,6 +291,7 @@ pub fn record_verification(
             verification_status: WatchStatus::Verified,
             observed_winner_digest: winner.clone(),
             verified_state_digest: winner,
+            drifted_at: None,
             ..settled
         };
         return Ok((VerificationOutcome::Verified, next));
@@ -287,6 +302,7 @@ pub fn record_verification(
             verification_status: WatchStatus::RepairFailed,
             observed_winner_digest: winner,
             verification_attempts: attempts,
+            drifted_at: None,
             ..settled
         };
         return Ok((VerificationOutcome::RepairFailed, next));

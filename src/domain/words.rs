@@ -30,17 +30,18 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = UnknownWord;
+            type Err = $crate::domain::words::UnknownWord;
 
-            fn from_str(word: &str) -> Result<Self, UnknownWord> {
+            fn from_str(word: &str) -> Result<Self, $crate::domain::words::UnknownWord> {
                 match word {
                     $($text => Ok(Self::$item),)+
-                    other => Err(UnknownWord { kind: stringify!($name), word: other.to_owned() }),
+                    other => Err($crate::domain::words::UnknownWord { kind: stringify!($name), word: other.to_owned() }),
                 }
             }
         }
     };
 }
+pub(super) use words;
 
 words! {
     /// What a write does to the provider's copy.
@@ -255,5 +256,39 @@ words! {
         NotPending = "not_pending",
         /// No such watch.
         NotFound = "not_found",
+    }
+}
+
+words! {
+    /// What came of a reissue.
+    ReissueOutcome {
+        /// The new operation is yours, under the given lease.
+        Claimed = "claimed",
+        /// This very reissue was made before: here is its operation.
+        Exists = "exists",
+        /// This very reissue was made before, settled and collected.
+        Settled = "settled",
+        /// The new key belongs to another operation: nothing was written.
+        Conflict = "conflict",
+        /// No such operation.
+        NotFound = "not_found",
+        /// Only a dead operation or one that a person must look at is reissued.
+        WrongState = "wrong_state",
+        /// The row has another version than the one that was read.
+        StaleVersion = "stale_version",
+        /// Somebody holds a live lease.
+        Held = "held",
+        /// It was reissued under another key: here is that operation, unless it was collected.
+        AlreadyReissued = "already_reissued",
+    }
+}
+
+words! {
+    /// What came of sweeping a document.
+    SweepDocumentOutcome {
+        /// Everything that was known of it is gone.
+        Swept = "swept",
+        /// A write of it is not settled: nothing was removed.
+        UnfinishedOperation = "unfinished_operation",
     }
 }

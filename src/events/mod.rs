@@ -98,6 +98,16 @@ impl Feed {
         }
     }
 
+    /// How long the oldest change that was not handed on has waited, in ms; 0 when there is none.
+    ///
+    /// # Errors
+    /// When the database is not reached.
+    pub async fn lag_ms(&self) -> Result<i64> {
+        let position = *self.position.borrow();
+        let waits = self.store.changed_after(position).await?;
+        Ok(waits.map_or(0, |at| (self.store.now_ms() - at).max(0)))
+    }
+
     /// The cursor of a change of this log.
     #[must_use]
     pub fn cursor(&self, sequence: i64) -> Cursor {

@@ -174,7 +174,7 @@ async fn slice(ctx: &Context<'_>, feed: &Feed, args: PageArgs) -> Result<crate::
 
 /// The list of changes.
 pub(super) async fn list(ctx: &Context<'_>, filter: ChangeFilter, args: PageArgs) -> Result<ChangeConnection> {
-    let Services { store, feed } = ctx.data_unchecked::<Services>();
+    let Services { store, feed, .. } = ctx.data_unchecked::<Services>();
     let filter = filter.checked()?;
     let slice = slice(ctx, feed, args).await?;
     let through = feed.settled_through().await?;

@@ -78,6 +78,32 @@ pub(super) struct ObservationRepair {
     written_at: DateTime,
 }
 
+impl EntityTrim {
+    pub(super) fn of(row: &domain::EntityTrim) -> async_graphql::Result<Self> {
+        Ok(Self {
+            document_id: row.document_id.clone(),
+            owner_did: row.owner_did.clone(),
+            connector_name: row.connector_name.clone(),
+            trimmed_fields: Json::stored(&row.trimmed_fields)?,
+            updated_at: DateTime(row.updated_at),
+        })
+    }
+}
+
+impl From<&domain::ObservationRepair> for ObservationRepair {
+    fn from(row: &domain::ObservationRepair) -> Self {
+        Self {
+            document_id: row.document_id.clone(),
+            owner: row.owner.clone(),
+            fetch_hlc: row.fetch_hlc.clone(),
+            decision_hlc: row.decision_hlc.clone(),
+            present: row.present != 0,
+            value_digest: row.value_digest.clone(),
+            written_at: DateTime(row.written_at),
+        }
+    }
+}
+
 impl Document {
     async fn facts(&self, ctx: &Context<'_>) -> Result<Arc<domain::WriteFacts>> {
         Ok(load(ctx, WriteFactsOf(self.0.clone())).await?.unwrap_or_default())
@@ -164,27 +190,12 @@ impl Document {
 
     /// Fields that were left out of its copy at the provider.
     async fn trim(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<EntityTrim>> {
-        let Some(row) = load(ctx, TrimOf(self.0.clone())).await? else { return Ok(None) };
-        Ok(Some(EntityTrim {
-            document_id: row.document_id.clone(),
-            owner_did: row.owner_did.clone(),
-            connector_name: row.connector_name.clone(),
-            trimmed_fields: Json::stored(&row.trimmed_fields)?,
-            updated_at: DateTime(row.updated_at),
-        }))
+        load(ctx, TrimOf(self.0.clone())).await?.as_deref().map(EntityTrim::of).transpose()
     }
 
     /// The repair that it waits for.
     async fn repair(&self, ctx: &Context<'_>) -> async_graphql::Result<Option<ObservationRepair>> {
-        Ok(load(ctx, RepairOf(self.0.clone())).await?.map(|row| ObservationRepair {
-            document_id: row.document_id.clone(),
-            owner: row.owner.clone(),
-            fetch_hlc: row.fetch_hlc.clone(),
-            decision_hlc: row.decision_hlc.clone(),
-            present: row.present != 0,
-            value_digest: row.value_digest.clone(),
-            written_at: DateTime(row.written_at),
-        }))
+        Ok(load(ctx, RepairOf(self.0.clone())).await?.as_deref().map(ObservationRepair::from))
     }
 
     /// Whether a watch, a sweep's candidate, a trim, a repair or an unsettled operation is left of it.

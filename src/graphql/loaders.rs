@@ -11,6 +11,8 @@ use super::together::Loads;
 use crate::domain::changes::Change;
 use crate::domain::documents::{EntityTrim, ObservationRepair, Winner, WriteFacts};
 use crate::domain::operations::Operation;
+use crate::domain::sweeps::{Candidate, Receipt, SweepCandidateState};
+use crate::domain::sync::SyncState;
 use crate::domain::viewer::Viewer;
 use crate::domain::watches::Watch;
 use crate::events::Feed;
@@ -59,6 +61,12 @@ keys! {
     NewestOf,
     /// What a document's write state derives from.
     WriteFactsOf,
+    /// The receipt with this node key.
+    ReceiptByNodeKey,
+    /// The sweep candidate with this node key.
+    CandidateByNodeKey,
+    /// The sync state with this node key.
+    SyncStateByNodeKey,
     /// A document's watches.
     WatchesOf,
     /// A document's winner.
@@ -98,6 +106,15 @@ loader!(ReissueOf => Operation,
 loader!(WatchByNodeKey => Watch,
     |reader, ids| reader.store.watches_by_node_key(&reader.viewer, ids).await?,
     |row| crate::domain::ids::digest(&row.identity().parts()));
+loader!(ReceiptByNodeKey => Receipt,
+    |reader, ids| reader.store.receipts_by_node_key(&reader.viewer, ids).await?,
+    |row| crate::domain::ids::digest(&row.parts()));
+loader!(CandidateByNodeKey => Candidate,
+    |reader, ids| reader.store.candidates_by_node_key(&reader.viewer, ids).await?,
+    |row| crate::domain::ids::digest(&row.parts()));
+loader!(SyncStateByNodeKey => SyncState,
+    |reader, ids| reader.store.sync_states_by_node_key(&reader.viewer, ids).await?,
+    |row| crate::domain::ids::digest(&[&row.connector_name, &row.owner_did]));
 loader!(WinnerOf => Winner, |reader, ids| reader.store.winners(ids).await?, |row| row.document_id.clone());
 loader!(TrimOf => EntityTrim, |reader, ids| reader.store.trims(ids).await?, |row| row.document_id.clone());
 loader!(RepairOf => ObservationRepair, |reader, ids| reader.store.repairs(ids).await?, |row| row.document_id.clone());
@@ -153,6 +170,43 @@ impl Loader<WriteFactsOf> for Reader {
 pub(super) struct OperationsOf {
     pub document_id: String,
     pub slice: Slice,
+}
+
+/// The same page of the candidates of a receipt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct CandidatesOf {
+    pub receipt: [String; 4],
+    pub slice: Slice,
+}
+
+/// How many candidates of a receipt are in each state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct ProgressOf(pub [String; 4]);
+
+impl Loader<CandidatesOf> for Reader {
+    type Value = Page<Arc<Candidate>>;
+    type Error = Failure;
+
+    async fn load(&self, keys: &[CandidatesOf]) -> Result<HashMap<CandidatesOf, Page<Arc<Candidate>>>, Failure> {
+        let mut loaded = HashMap::new();
+        for (slice, keys) in grouped(keys, |key| key.slice.clone()) {
+            let receipts: Vec<[String; 4]> = keys.iter().map(|key| key.receipt.clone()).collect();
+            let pages = self.store.candidates_of(&receipts, &slice).await?;
+            loaded.extend(keys.into_iter().cloned().zip(pages.into_iter().map(Page::shared)));
+        }
+        Ok(loaded)
+    }
+}
+
+impl Loader<ProgressOf> for Reader {
+    type Value = Arc<Vec<(SweepCandidateState, i64)>>;
+    type Error = Failure;
+
+    async fn load(&self, keys: &[ProgressOf]) -> Result<HashMap<ProgressOf, Self::Value>, Failure> {
+        let receipts: Vec<[String; 4]> = keys.iter().map(|key| key.0.clone()).collect();
+        let counts = self.store.sweep_progress(&receipts).await?;
+        Ok(keys.iter().cloned().zip(counts.into_iter().map(Arc::new)).collect())
+    }
 }
 
 /// The same page of the changes of an entity or a document.

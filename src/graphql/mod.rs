@@ -2,18 +2,28 @@
 //!
 //! An expected refusal is an outcome in the payload; an error has a code from `errors`. No rule lives here, and no SQL.
 
+mod books;
+mod bulk;
 mod changes;
+mod document_acts;
 mod documents;
+mod due;
 mod errors;
 mod loaders;
 mod node;
+mod observations;
 mod operation_acts;
 mod operation_input;
 mod operations;
 mod pages;
+mod pending_auth;
 mod query;
 mod scalars;
+mod status;
 mod subscriptions;
+mod sweep_acts;
+mod sweeps;
+mod sync;
 mod together;
 mod viewer;
 mod watch_acts;
@@ -33,26 +43,42 @@ use together::Loads;
 
 /// Everything that changes something. Each act is done once its answer arrives; what did not happen says why.
 #[derive(MergedObject, Default)]
-pub struct Mutation(operation_acts::OperationActs, watch_acts::WatchActs);
+pub struct Mutation(
+    operation_acts::OperationActs,
+    watch_acts::WatchActs,
+    document_acts::DocumentActs,
+    sweep_acts::SweepActs,
+    sync::SyncActs,
+    pending_auth::PendingAuthActs,
+);
+
+/// Everything that can be read. What a viewer may not see does not exist for them.
+#[derive(MergedObject, Default)]
+pub struct Query(query::MainQuery, books::BookQuery, status::StatusQuery);
 
 /// The schema that clients see.
-pub type Schema = async_graphql::Schema<query::Query, Mutation, subscriptions::Subscription>;
+pub type Schema = async_graphql::Schema<Query, Mutation, subscriptions::Subscription>;
 
 /// What every resolver finds in its context.
 #[derive(Clone)]
 struct Services {
     store: Store,
     feed: Feed,
+    /// Who may sign observations beside their owners.
+    service_dids: Arc<Vec<String>>,
+    /// When this server started, in ms since the epoch.
+    started_at: i64,
 }
 
 /// The schema over a store and its feed.
 #[must_use]
-pub fn schema(store: Store, feed: Feed) -> Schema {
-    builder().data(Services { store, feed }).finish()
+pub fn schema(store: Store, feed: Feed, service_dids: Vec<String>) -> Schema {
+    let started_at = store.now_ms();
+    builder().data(Services { store, feed, service_dids: Arc::new(service_dids), started_at }).finish()
 }
 
-fn builder() -> async_graphql::SchemaBuilder<query::Query, Mutation, subscriptions::Subscription> {
-    Schema::build(query::Query, Mutation::default(), subscriptions::Subscription)
+fn builder() -> async_graphql::SchemaBuilder<Query, Mutation, subscriptions::Subscription> {
+    Schema::build(Query::default(), Mutation::default(), subscriptions::Subscription)
         .register_output_type::<node::Node>()
         .disable_suggestions()
 }

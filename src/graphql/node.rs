@@ -3,8 +3,12 @@
 use async_graphql::{Context, ID, Interface};
 
 use super::errors::Result;
-use super::loaders::{OperationByNodeKey, WatchByNodeKey, load};
+use super::loaders::{
+    CandidateByNodeKey, OperationByNodeKey, ReceiptByNodeKey, SyncStateByNodeKey, WatchByNodeKey, load,
+};
 use super::operations::Operation;
+use super::sweeps::{SweepCandidate, SweepReceipt};
+use super::sync::SyncState;
 use super::watches::Watch;
 use crate::domain::ids::NodeId;
 use crate::domain::words::EntityKind;
@@ -19,6 +23,9 @@ use crate::domain::words::EntityKind;
 pub(super) enum Node {
     Operation(Box<Operation>),
     Watch(Box<Watch>),
+    SweepReceipt(Box<SweepReceipt>),
+    SweepCandidate(Box<SweepCandidate>),
+    SyncState(Box<SyncState>),
 }
 
 /// The entity with this id; none when it is unknown, gone, or not the viewer's to see.
@@ -29,11 +36,16 @@ pub(super) async fn node(ctx: &Context<'_>, field: &str, id: &str) -> Result<Opt
             load(ctx, OperationByNodeKey(key)).await?.map(|row| Node::Operation(Box::new(Operation(row))))
         }
         EntityKind::Watch => load(ctx, WatchByNodeKey(key)).await?.map(|row| Node::Watch(Box::new(Watch(row)))),
-        // Kinds whose entities are not shown as nodes.
-        EntityKind::Document
-        | EntityKind::SweepReceipt
-        | EntityKind::SweepCandidate
-        | EntityKind::SweepCheckpoint
-        | EntityKind::SyncState => None,
+        EntityKind::SweepReceipt => {
+            load(ctx, ReceiptByNodeKey(key)).await?.map(|row| Node::SweepReceipt(Box::new(SweepReceipt(row))))
+        }
+        EntityKind::SweepCandidate => {
+            load(ctx, CandidateByNodeKey(key)).await?.map(|row| Node::SweepCandidate(Box::new(SweepCandidate(row))))
+        }
+        EntityKind::SyncState => {
+            load(ctx, SyncStateByNodeKey(key)).await?.map(|row| Node::SyncState(Box::new(SyncState(row))))
+        }
+        // Kinds whose entities are no nodes.
+        EntityKind::Document | EntityKind::SweepCheckpoint => None,
     })
 }

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use async_graphql::{Context, Object, SimpleObject};
 
 use super::Services;
+use super::bulk::perform_each;
 use super::errors::{Failure, Result};
 use super::operation_input::{
     ClaimOperationInput, DeferOperationInput, FinalizeOperationInput, LeaseInput, MarkSendStartedInput,
-    RecordOperationInput, ReleaseLeaseInput, ResumeAuthInput, ResumeOfflineInput,
+    RecordOperationInput, ReissueOperationInput, ReleaseLeaseInput, ResumeAuthInput, ResumeOfflineInput,
 };
 use super::operations::Operation;
 use super::watches::Watch;
 use crate::domain::viewer::Viewer;
-use crate::domain::words::{ClaimOutcome, LeaseOutcome, OperationOutcome, OperationState};
+use crate::domain::words::{ClaimOutcome, LeaseOutcome, OperationOutcome, OperationState, ReissueOutcome};
 use crate::store::Act;
-use crate::store::acts::{Claimed, Driven, Finalized, Leased, Resumed};
+use crate::store::acts::{Claimed, Driven, Finalized, Leased, Reissued, Resumed};
 
 /// What came of a claim.
 #[derive(Debug, SimpleObject)]
@@ -28,6 +29,29 @@ pub(super) struct ClaimOperationPayload {
     settled_state: Option<OperationState>,
     /// The document that the collected operation had written, with SETTLED.
     settled_document_id: Option<String>,
+}
+
+impl From<Claimed> for ClaimOperationPayload {
+    fn from(claimed: Claimed) -> Self {
+        let (settled_state, settled_document_id) = claimed.settled.unzip();
+        Self {
+            outcome: claimed.outcome,
+            operation: claimed.operation.map(Operation::from),
+            settled_state,
+            settled_document_id: settled_document_id.flatten(),
+        }
+    }
+}
+
+/// What came of a reissue.
+#[derive(Debug, SimpleObject)]
+pub(super) struct ReissueOperationPayload {
+    /// What came of it.
+    outcome: ReissueOutcome,
+    /// The new operation, with CLAIMED, EXISTS and `ALREADY_REISSUED`; null when it was collected.
+    operation: Option<Operation>,
+    /// The operation that it was made from, as it is now; null with `NOT_FOUND`.
+    reissued_from: Option<Operation>,
 }
 
 /// What came of a lease act.
@@ -106,12 +130,32 @@ impl OperationActs {
         #[graphql(desc = "The write, its key and its first lease.")] input: ClaimOperationInput,
     ) -> async_graphql::Result<ClaimOperationPayload> {
         let viewer = ctx.data_unchecked::<Arc<Viewer>>();
-        let Claimed { outcome, operation } = perform(ctx, input.checked(viewer.did()).map_err(Failure::from)?).await?;
-        Ok(ClaimOperationPayload {
+        Ok(perform(ctx, input.checked(viewer.did()).map_err(Failure::from)?).await?.into())
+    }
+
+    /// As claimOperation, for many writes in one commit: one answer each, in order.
+    async fn claim_operations(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The writes, at most 500.")] inputs: Vec<ClaimOperationInput>,
+    ) -> async_graphql::Result<Vec<ClaimOperationPayload>> {
+        let viewer = ctx.data_unchecked::<Arc<Viewer>>();
+        let claimed = perform_each(ctx, inputs, |input| input.checked(viewer.did())).await?;
+        Ok(claimed.into_iter().map(ClaimOperationPayload::from).collect())
+    }
+
+    /// Claims the write of a dead operation, or of one whose outcome nobody knows, again under a new key. The latter is dead
+    /// from then on.
+    async fn reissue_operation(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The operation as it was read, and the new key.")] input: ReissueOperationInput,
+    ) -> async_graphql::Result<ReissueOperationPayload> {
+        let Reissued { outcome, operation, from } = perform(ctx, input.checked().map_err(Failure::from)?).await?;
+        Ok(ReissueOperationPayload {
             outcome,
             operation: operation.map(Operation::from),
-            settled_state: None,
-            settled_document_id: None,
+            reissued_from: from.map(Operation::from),
         })
     }
 

@@ -4,8 +4,9 @@ use async_graphql::{ID, InputObject, MaybeUndefined};
 
 use super::scalars::{DateTime, Json};
 use crate::domain::bounds::{self, BadInput};
+use crate::domain::envelope::Envelope;
 use crate::domain::ids::NodeId;
-use crate::domain::operations::{CONTESTED, Envelope, Finalize, Record};
+use crate::domain::operations::{CONTESTED, Finalize, Record};
 use crate::domain::words::{DeferReason, EntityKind, OperationOp, OperationState};
 use crate::store::acts;
 
@@ -144,6 +145,41 @@ impl ReleaseLeaseInput {
     pub(super) fn checked(self) -> Checked<acts::ReleaseLease> {
         bounds::key("leaseToken", &self.lease_token)?;
         Ok(acts::ReleaseLease { node_key: operation_key(&self.id)?, lease_token: self.lease_token })
+    }
+}
+
+/// Claims the write of an operation again, under a new key.
+#[derive(Debug, InputObject)]
+pub(super) struct ReissueOperationInput {
+    /// The operation.
+    id: ID,
+    /// The version that was read.
+    version: i32,
+    /// The caller's own name for the new operation, 1 to 512 bytes.
+    operation_id: String,
+    /// The token of the lease that comes with it: fresh and random.
+    lease_token: String,
+    /// How long that lease lasts, 1,000 to 3,600,000 ms.
+    lease_ms: i32,
+    /// Why, in words; kept with the changes, at most 1,000 characters.
+    note: Option<String>,
+}
+
+impl ReissueOperationInput {
+    pub(super) fn checked(self) -> Checked<acts::ReissueOperation> {
+        bounds::count("version", self.version)?;
+        bounds::key("operationId", &self.operation_id)?;
+        bounds::key("leaseToken", &self.lease_token)?;
+        bounds::lease_ms("leaseMs", self.lease_ms)?;
+        bounds::note("note", self.note.as_deref())?;
+        Ok(acts::ReissueOperation {
+            node_key: operation_key(&self.id)?,
+            version: self.version,
+            operation_id: self.operation_id,
+            lease_token: self.lease_token,
+            lease_ms: self.lease_ms,
+            note: self.note,
+        })
     }
 }
 

@@ -17,11 +17,12 @@ use crate::domain::bounds;
 use crate::domain::viewer::Viewer as Asking;
 
 /// Everything that can be read. What a viewer may not see does not exist for them.
-pub struct Query;
+#[derive(Default)]
+pub struct MainQuery;
 
 /// Everything that can be read. What a viewer may not see does not exist for them.
 #[Object]
-impl Query {
+impl MainQuery {
     /// The entity with this id; null when there is none.
     async fn node(
         &self,

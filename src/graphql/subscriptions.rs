@@ -104,7 +104,7 @@ impl Followed for Watch {
 
 impl Follow {
     fn new(ctx: &Context<'_>) -> Arc<Self> {
-        let Services { store, feed } = ctx.data_unchecked::<Services>().clone();
+        let Services { store, feed, .. } = ctx.data_unchecked::<Services>().clone();
         Arc::new(Self { store, feed, viewer: Arc::clone(ctx.data_unchecked::<Arc<Viewer>>()) })
     }
 

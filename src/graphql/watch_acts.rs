@@ -2,6 +2,7 @@
 
 use async_graphql::{Context, ID, InputObject, Object, SimpleObject};
 
+use super::bulk::perform_each;
 use super::documents::Winner;
 use super::errors::Failure;
 use super::operation_acts::{now, perform};
@@ -220,6 +221,16 @@ pub(super) struct RecordVerificationPayload {
     watch: Option<Watch>,
 }
 
+impl From<RecordedWinner> for RecordWinnerPayload {
+    fn from(recorded: RecordedWinner) -> Self {
+        Self {
+            outcome: recorded.outcome,
+            winner: Winner::from(&recorded.winner),
+            watches: recorded.watches.into_iter().map(Watch::from).collect(),
+        }
+    }
+}
+
 fn armed(answer: Armed) -> ArmWatchPayload {
     ArmWatchPayload { outcome: answer.outcome, watch: answer.watch.map(Watch::from) }
 }
@@ -247,13 +258,18 @@ impl WatchActs {
         ctx: &Context<'_>,
         #[graphql(desc = "The document and its winner.")] input: RecordWinnerInput,
     ) -> async_graphql::Result<RecordWinnerPayload> {
-        let RecordedWinner { outcome, winner, watches } =
-            perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?;
-        Ok(RecordWinnerPayload {
-            outcome,
-            winner: Winner::from(&winner),
-            watches: watches.into_iter().map(Watch::from).collect(),
-        })
+        Ok(perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?.into())
+    }
+
+    /// As recordWinner, for many documents in one commit: one answer each, in order.
+    async fn record_winners(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The documents and their winners, at most 500.")] inputs: Vec<RecordWinnerInput>,
+    ) -> async_graphql::Result<Vec<RecordWinnerPayload>> {
+        let now = now(ctx);
+        let recorded = perform_each(ctx, inputs, |input| input.checked(now)).await?;
+        Ok(recorded.into_iter().map(RecordWinnerPayload::from).collect())
     }
 
     /// Arms one watch by ingress: its document was seen to have this winner.
@@ -272,6 +288,16 @@ impl WatchActs {
         #[graphql(desc = "The watch, and when.")] input: RequestRepullInput,
     ) -> async_graphql::Result<ArmWatchPayload> {
         Ok(armed(perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?))
+    }
+
+    /// As requestRepull, for many watches in one commit: one answer each, in order.
+    async fn request_repulls(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The watches, and when; at most 500.")] inputs: Vec<RequestRepullInput>,
+    ) -> async_graphql::Result<Vec<ArmWatchPayload>> {
+        let now = now(ctx);
+        Ok(perform_each(ctx, inputs, |input| input.checked(now)).await?.into_iter().map(armed).collect())
     }
 
     /// Takes one verification attempt of a watch that is due.

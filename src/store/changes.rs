@@ -1,20 +1,20 @@
 //! The change log: appended to last thing in every transaction, read by the feed, by lists and by timelines.
 //!
 //! Its numbers are given out before the commit. On `SQLite` there is one writer, so the numbers are the order of the
-//! commits. On PostgreSQL a lower number may become visible later: `settled_head` is the last number below which that
-//! can happen no more.
-
-use std::fmt::Write as _;
+//! commits. On PostgreSQL a lower number may become visible later, for as long as a transaction runs that took the lock of
+//! the log's writers before the head was read: `is_settled` waits for those, and for no other transaction of the cluster.
 
 use serde_json::Value;
 
 use super::Store;
-use super::engine::{Connection, Engine, Sql, args, statements};
+use super::engine::{Connection, Engine, args, statements};
 use super::error::{Error, Result};
+use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
 use super::pools::WAKEUPS;
 use super::row::{Columns, FromRow, Row};
-use super::select::{KeyPart, Keyed, Keyset, List, Page, Select, Slice};
-use super::tx::Gathered;
+use super::rows::insert_many;
+use super::select::Select;
+use super::tx::{Gathered, Tx};
 use crate::domain::changes::{Change, ChangeFilter};
 use crate::domain::viewer::Viewer;
 
@@ -23,19 +23,27 @@ const WRITTEN: &str = "at, entity, entity_id, transition, from_state, to_state, 
     connector_name, actor_did, facts";
 const READ: &str = "sequence, at, entity, entity_id, transition, from_state, to_state, document_id, owner_did, \
     caller_did, connector_name, actor_did, facts";
-/// The most changes that one statement appends.
-const APPENDED: usize = 64;
 
 statements! {
     FEED: "", "SELECT feed_id, trimmed_through FROM change_feed";
-    HEAD: "", "SELECT coalesce(max(sequence), 0), 0, 0 FROM change_event";
-    /// Differs because only PostgreSQL has writers beside each other: the number with the bounds of the snapshot that
-    /// saw it. Whoever took a lower number has a transaction id below `xmax`.
-    SNAPSHOT_HEAD for Postgres: "", "SELECT coalesce(max(sequence), 0), (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint, \
-        (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint FROM change_event";
-    /// Differs as above: no transaction below this one runs any more.
-    OLDEST_RUNNING for Postgres: "", "SELECT (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint";
+    HEAD: "", "SELECT coalesce(max(sequence), 0), '' FROM change_event";
+    /// Differs because only PostgreSQL has writers beside each other: the number, with the transactions that still hold the
+    /// lock that every writer of the log takes before its number. They are asked for after the snapshot is taken: one that
+    /// is not among them by then is in the next one. None are looked for when nothing runs at all.
+    HEAD_AND_WRITERS for Postgres: "", "SELECT coalesce(max(sequence), 0), \
+        CASE WHEN pg_snapshot_xmin(pg_current_snapshot()) = pg_snapshot_xmax(pg_current_snapshot()) THEN '' \
+        ELSE (SELECT coalesce(string_agg(virtualtransaction, ','), '') FROM pg_locks WHERE locktype = 'relation' \
+        AND relation = 'change_event'::regclass AND mode = 'RowExclusiveLock' AND granted \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) END FROM change_event";
+    /// Differs as above: those that hold it now.
+    WRITERS for Postgres: "", "SELECT coalesce(string_agg(virtualtransaction, ','), '') FROM pg_locks \
+        WHERE locktype = 'relation' AND relation = 'change_event'::regclass AND mode = 'RowExclusiveLock' AND granted \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     AFTER: READ, "SELECT {columns} FROM change_event WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3";
+    OLDEST: "", "SELECT sequence, at FROM change_event WHERE sequence <= $1 ORDER BY sequence LIMIT $2";
+    FIRST_AFTER: "", "SELECT at FROM change_event WHERE sequence > $1 ORDER BY sequence LIMIT 1";
+    TRIM: "", "DELETE FROM change_event WHERE sequence <= $1";
+    TRIMMED: "", "UPDATE change_feed SET trimmed_through = $1 WHERE trimmed_through < $1";
     /// Differs because only PostgreSQL has other servers to wake; once a batch, it carries nothing.
     WAKE for Postgres: "", "SELECT 1::bigint FROM (SELECT pg_notify($1, '')) AS woken";
 }
@@ -81,32 +89,8 @@ pub(super) async fn append(connection: &mut Connection, changes: Vec<Gathered>) 
     if changes.is_empty() {
         return Ok(());
     }
-    let mut rest = changes.into_iter().peekable();
-    let mut left = rest.len();
-    while left > 0 {
-        // Powers of two: seven shapes of the statement serve every count.
-        let count = left.min(APPENDED);
-        let count = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
-        append_some(connection, rest.by_ref().take(count)).await?;
-        left -= count;
-    }
-    if connection.engine() == Engine::Postgres {
-        connection.all::<(i64,)>(&WAKE, args![WAKEUPS]).await?;
-    }
-    Ok(())
-}
-
-async fn append_some(connection: &mut Connection, changes: impl Iterator<Item = Gathered>) -> Result<()> {
-    let mut text = format!("INSERT INTO {TABLE} ({WRITTEN}) VALUES ");
-    let mut args = vec![];
-    for Gathered { at, actor_did, change } in changes {
-        let joint = if args.is_empty() { "(" } else { ", (" };
-        text.push_str(joint);
-        for place in 1..=12 {
-            let _ = write!(text, "{}${}", if place == 1 { "" } else { ", " }, args.len() + place);
-        }
-        text.push(')');
-        args.extend(args![
+    let rows = changes.into_iter().map(|Gathered { at, actor_did, change }| {
+        args![
             at,
             change.entity,
             change.entity_id,
@@ -119,9 +103,24 @@ async fn append_some(connection: &mut Connection, changes: impl Iterator<Item = 
             change.connector_name,
             actor_did,
             Value::Object(change.facts).to_string(),
-        ]);
+        ]
+    });
+    let head = format!("INSERT INTO {TABLE} ({WRITTEN})");
+    insert_many::<(i64,)>(connection, (&head, ""), rows.collect()).await?;
+    if connection.engine() == Engine::Postgres {
+        connection.all::<(i64,)>(&WAKE, args![WAKEUPS]).await?;
     }
-    connection.execute(Sql::Shaped(&text), args).await.map(|_| ())
+    Ok(())
+}
+
+/// Removes the oldest changes as far as all of them are from before a time; how many.
+pub(super) async fn trim(tx: &mut Tx, before: i64, settled_through: i64, limit: i32) -> Result<usize> {
+    let oldest: Vec<(i64, i64)> = tx.all(&OLDEST, args![settled_through, limit]).await?;
+    let old = oldest.iter().take_while(|(_, at)| *at < before);
+    let Some((last, _)) = old.clone().last() else { return Ok(0) };
+    tx.write(&TRIM, args![*last]).await?;
+    tx.write(&TRIMMED, args![*last]).await?;
+    Ok(old.count())
 }
 
 /// The log itself: its name, which every cursor carries, and how far it was trimmed.
@@ -141,12 +140,12 @@ impl FromRow for FeedInfo {
 }
 
 /// The end of the log as one snapshot saw it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Head {
     /// The last visible number.
     pub sequence: i64,
-    oldest_running: i64,
-    next_transaction: i64,
+    /// The transactions that may have taken a lower number and not committed it yet.
+    writers: String,
 }
 
 impl Store {
@@ -164,10 +163,10 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn head(&self) -> Result<Head> {
-        let statement = if self.engine() == Engine::Postgres { &SNAPSHOT_HEAD } else { &HEAD };
-        let found = self.read().await?.first::<(i64, i64, i64)>(statement, args![]).await?;
-        let (sequence, oldest_running, next_transaction) = found.unwrap_or_default();
-        Ok(Head { sequence, oldest_running, next_transaction })
+        let statement = if self.engine() == Engine::Postgres { &HEAD_AND_WRITERS } else { &HEAD };
+        let found = self.read().await?.first::<(i64, String)>(statement, args![]).await?;
+        let (sequence, writers) = found.unwrap_or_default();
+        Ok(Head { sequence, writers })
     }
 
     /// Whether no lower number than this head's can appear any more.
@@ -175,11 +174,20 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn is_settled(&self, head: &Head) -> Result<bool> {
-        if head.oldest_running >= head.next_transaction {
+        if head.writers.is_empty() {
             return Ok(true);
         }
-        let oldest = self.read().await?.first::<(i64,)>(&OLDEST_RUNNING, args![]).await?;
-        Ok(oldest.is_some_and(|(oldest,)| oldest >= head.next_transaction))
+        let now = self.read().await?.first::<(String,)>(&WRITERS, args![]).await?.unwrap_or_default().0;
+        let now: Vec<&str> = now.split(',').collect();
+        Ok(head.writers.split(',').all(|writer| !now.contains(&writer)))
+    }
+
+    /// When the first change after a number was made, if there is one.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn changed_after(&self, sequence: i64) -> Result<Option<i64>> {
+        Ok(self.read().await?.first::<(i64,)>(&FIRST_AFTER, args![sequence]).await?.map(|(at,)| at))
     }
 
     /// The changes after one number up to another, which must be settled.

@@ -1,15 +1,101 @@
 //! What else is known of documents: trims, repairs, and whether a sweep still has them among its candidates.
 
 use super::Store;
+use super::engine::{args, statements};
 use super::error::Result;
+use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
+use super::locks::Lock;
 use super::row::row;
 use super::select::Select;
+use super::tx::Tx;
+use crate::domain::changes::NewChange;
 use crate::domain::documents::{EntityTrim, ObservationRepair};
+use crate::domain::viewer::Viewer;
 
 row!(EntityTrim from "kubun_connector_entity_trim" { document_id, owner_did, connector_name, trimmed_fields, updated_at });
 row!(ObservationRepair from "kubun_connector_observation_repair" {
-    document_id, owner, fetch_hlc, decision_hlc, present, value_digest, written_at,
+    document_id, owner, fetch_hlc, decision_hlc, present, value_digest, written_at, write_order,
 });
+
+statements! {
+    PUT_TRIM: EntityTrim::COLUMNS,
+        "INSERT INTO kubun_connector_entity_trim ({columns}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (document_id) DO UPDATE \
+        SET owner_did = excluded.owner_did, connector_name = excluded.connector_name, \
+        trimmed_fields = excluded.trimmed_fields, updated_at = excluded.updated_at";
+    CLEAR_TRIM: EntityTrim::COLUMNS,
+        "DELETE FROM kubun_connector_entity_trim WHERE document_id = $1 RETURNING {columns}";
+    REPAIR: ObservationRepair::COLUMNS,
+        "SELECT {columns} FROM kubun_connector_observation_repair WHERE document_id = $1";
+    PUT_REPAIR: "",
+        "INSERT INTO kubun_connector_observation_repair (document_id, owner, fetch_hlc, decision_hlc, present, value_digest, \
+        written_at) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (document_id) DO UPDATE SET owner = excluded.owner, \
+        fetch_hlc = excluded.fetch_hlc, decision_hlc = excluded.decision_hlc, present = excluded.present, \
+        value_digest = excluded.value_digest, written_at = excluded.written_at";
+    CLEAR_REPAIR: ObservationRepair::COLUMNS,
+        "DELETE FROM kubun_connector_observation_repair WHERE document_id = $1 RETURNING {columns}";
+}
+
+/// In the order in which they were written.
+const WRITTEN: Keyset = Keyset { columns: &["write_order"], descending: false };
+
+impl Keyed for ObservationRepair {
+    fn key(&self, _: &Keyset) -> Vec<KeyPart> {
+        vec![KeyPart::Int(self.write_order)]
+    }
+}
+
+/// Says which fields were left out.
+pub(super) async fn put_trim(tx: &mut Tx, row: &EntityTrim) -> Result<()> {
+    tx.must_hold(Lock::document(&row.document_id))?;
+    let args = args![&row.document_id, &row.owner_did, &row.connector_name, &row.trimmed_fields, row.updated_at];
+    tx.write(&PUT_TRIM, args).await?;
+    tx.emit(NewChange::document("set_trim", &row.document_id).of_owner(&row.owner_did, Some(&row.connector_name)));
+    Ok(())
+}
+
+/// Forgets a trim; how many there were.
+pub(super) async fn clear_trim(tx: &mut Tx, document_id: &str) -> Result<usize> {
+    tx.must_hold(Lock::document(document_id))?;
+    let removed: Vec<EntityTrim> = tx.write_returning(&CLEAR_TRIM, args![document_id]).await?;
+    for row in &removed {
+        let change = NewChange::document("clear_trim", document_id);
+        tx.emit(change.of_owner(&row.owner_did, Some(&row.connector_name)));
+    }
+    Ok(removed.len())
+}
+
+/// A document's repair.
+pub(super) async fn repair(tx: &mut Tx, document_id: &str) -> Result<Option<ObservationRepair>> {
+    tx.first(&REPAIR, args![document_id]).await
+}
+
+/// Puts a repair. Never after its row was read locked: whoever writes one takes the counter's row first.
+pub(super) async fn put_repair(tx: &mut Tx, row: &ObservationRepair) -> Result<()> {
+    tx.must_hold(Lock::document(&row.document_id))?;
+    let args = args![
+        &row.document_id,
+        &row.owner,
+        &row.fetch_hlc,
+        &row.decision_hlc,
+        row.present,
+        &row.value_digest,
+        row.written_at,
+    ];
+    tx.write(&PUT_REPAIR, args).await?;
+    let change = NewChange::document("put_repair", &row.document_id).of_owner(&row.owner, None);
+    tx.emit(change.with("present", Some(row.present != 0)).with("valueDigest", row.value_digest.as_deref()));
+    Ok(())
+}
+
+/// Forgets a repair; how many there were.
+pub(super) async fn clear_repair(tx: &mut Tx, document_id: &str) -> Result<usize> {
+    tx.must_hold(Lock::document(document_id))?;
+    let removed: Vec<ObservationRepair> = tx.write_returning(&CLEAR_REPAIR, args![document_id]).await?;
+    for row in &removed {
+        tx.emit(NewChange::document("clear_repair", document_id).of_owner(&row.owner, None));
+    }
+    Ok(removed.len())
+}
 
 impl Store {
     /// The trims of these documents, in no order.
@@ -30,6 +116,21 @@ impl Store {
         let mut select = Select::new(ObservationRepair::COLUMNS, "kubun_connector_observation_repair");
         select.among("document_id", Some(document_ids));
         select.all(&mut self.read().await?, 1).await
+    }
+
+    /// A page of the repairs in the order in which they were written last.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn repairs_written(&self, viewer: &Viewer, slice: &Slice) -> Result<Page<ObservationRepair>> {
+        let filter = |select: &mut Select| select.equals("owner", viewer.confined_to());
+        let list = List {
+            table: "kubun_connector_observation_repair",
+            columns: ObservationRepair::COLUMNS,
+            keyset: WRITTEN,
+            filter: &filter,
+        };
+        list.page(&mut self.read().await?, slice).await
     }
 
     /// Which of these documents a sweep has among its candidates.

@@ -69,7 +69,7 @@ impl Statement {
 /// Declares the statements of one file, and the list of them that the tests prepare.
 macro_rules! statements {
     ($($(#[$meta:meta])* $name:ident $(for $engine:ident)?: $columns:expr, $template:expr;)+) => {
-        $($(#[$meta])* static $name: $crate::store::engine::Statement =
+        $($(#[$meta])* pub(super) static $name: $crate::store::engine::Statement =
             $crate::store::engine::Statement::new($template, $columns, $crate::store::engine::only!($($engine)?));)+
         /// Every fixed statement of this file.
         pub static STATEMENTS: &[(&str, &$crate::store::engine::Statement)] = &[$((stringify!($name), &$name)),+];
@@ -95,6 +95,8 @@ pub enum Arg {
     Text(Option<String>),
     /// An integer of any width or NULL.
     Int(Option<i64>),
+    /// Bytes or NULL.
+    Bytes(Option<Vec<u8>>),
 }
 
 macro_rules! arg_from {
@@ -109,6 +111,7 @@ arg_from! {
     Option<&str> => |value| Self::Text(value.map(str::to_owned));
     Option<String> => |value| Self::Text(value);
     &Option<String> => |value| Self::Text(value.clone());
+    Option<Vec<u8>> => |value| Self::Bytes(value);
     i64 => |value| Self::Int(Some(value));
     i32 => |value| Self::Int(Some(value.into()));
     Option<i64> => |value| Self::Int(value);
@@ -152,6 +155,7 @@ macro_rules! bound {
             query = match arg {
                 Arg::Text(text) => query.bind(text),
                 Arg::Int(int) => query.bind(int),
+                Arg::Bytes(bytes) => query.bind(bytes),
             };
         }
         query

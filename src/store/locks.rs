@@ -62,6 +62,24 @@ impl Lock {
         Self::of(&["watch", owner, connector, model, account, source])
     }
 
+    /// A partition's receipts, candidates and checkpoint.
+    #[must_use]
+    pub fn partition(owner_did: &str, connector_name: &str, partition: &str) -> Self {
+        Self::of(&["partition", owner_did, connector_name, partition])
+    }
+
+    /// A connector's sync state of one owner, there or not.
+    #[must_use]
+    pub fn sync_state(connector_name: &str, owner_did: &str) -> Self {
+        Self::of(&["sync_state", connector_name, owner_did])
+    }
+
+    /// The observations of one id, whoever's.
+    #[must_use]
+    pub fn observations(id: &str) -> Self {
+        Self::of(&["observations", id])
+    }
+
     fn of(parts: &[&str]) -> Self {
         let mut first = [0; 8];
         first.copy_from_slice(&hash(parts)[..8]);
@@ -98,6 +116,10 @@ impl Locks {
     pub(super) fn merge(&mut self, other: Self) {
         self.everything |= other.everything;
         self.keys.extend(other.keys);
+    }
+
+    pub(super) const fn is_everything(&self) -> bool {
+        self.everything
     }
 
     /// Whether a row under this lock may be written.

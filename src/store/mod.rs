@@ -4,15 +4,26 @@
 //! transaction gathers the changes. Nothing outside this folder sees a connection.
 
 mod changes;
+mod digests;
 mod documents;
 mod engine;
 mod error;
+mod list;
 mod locks;
+mod observations;
+mod operation_lists;
 mod operations;
+mod pending_auth;
 mod pools;
+mod retention;
 mod row;
+mod rows;
 mod select;
+mod sweep_lists;
+mod sweeps;
+mod sync;
 mod tx;
+mod upkeep;
 mod watches;
 mod winners;
 mod writer;
@@ -31,12 +42,15 @@ pub use changes::{ChangesOf, FeedInfo, Head};
 
 pub use engine::{Engine, Sql, Statement};
 pub use error::{Error, Result};
+pub use list::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};
 pub use locks::{Lock, Locks};
-pub use operations::{OperationFilter, OperationJson, OperationOrder};
+pub use operation_lists::{DUE as DUE_OPERATIONS, DueFilter, OperationFilter, OperationOrder};
+pub use operations::OperationJson;
 pub use pools::{DatabaseUrl, Wakeups};
-pub use select::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};
+pub use sweep_lists::{CANDIDATE_ORDER, CandidateFilter, RECEIPT_ORDER, ReceiptFilter};
 pub use tx::Tx;
-pub use watches::WatchFilter;
+pub use upkeep::UpkeepTask;
+pub use watches::{DUE as DUE_WATCHES, WatchFilter};
 pub use writer::{Act, BATCH_ACTS, QUEUED_ACTS};
 
 use crate::clock::{Clock, Reading};
@@ -170,6 +184,12 @@ impl Store {
         answer.await.map_err(|_| Error::Stopping)?
     }
 
+    /// How many acts wait.
+    #[must_use]
+    pub fn queue_depth(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
     /// Tells of every commit of this process.
     #[must_use]
     pub fn commits(&self) -> watch::Receiver<u64> {
@@ -188,6 +208,30 @@ impl Store {
     pub async fn close(&self) {
         self.stop.cancel();
         self.shared.pools.close().await;
+    }
+
+    /// The rows with these node keys, in no order, as far as their owner is the viewer's to see.
+    async fn by_node_key<T: row::FromRow>(
+        &self,
+        digested: &'static digests::Digested,
+        columns: &str,
+        viewer: &Viewer,
+        node_keys: &[String],
+    ) -> Result<Vec<T>> {
+        for try_again in [true, false] {
+            let mut select = select::Select::new(columns, digested.table);
+            select.among("node_key", Some(node_keys));
+            select.equals("owner_did", viewer.confined_to());
+            let mut connection = self.read().await?;
+            let found = select.all(&mut connection, 1).await?;
+            let all = found.len() == node_keys.len();
+            if all || !try_again || !digested.has_unadopted(&mut connection).await? {
+                return Ok(found);
+            }
+            drop(connection);
+            self.perform(&Arc::new(Viewer::open()), acts::Adopt(digested)).await?;
+        }
+        Ok(vec![])
     }
 
     async fn read(&self) -> Result<Connection> {
@@ -211,6 +255,13 @@ impl Store {
             ("operations", operations::STATEMENTS),
             ("watches", watches::STATEMENTS),
             ("winners", winners::STATEMENTS),
+            ("sweeps", sweeps::STATEMENTS),
+            ("upkeep", upkeep::STATEMENTS),
+            ("retention", retention::STATEMENTS),
+            ("documents", documents::STATEMENTS),
+            ("observations", observations::STATEMENTS),
+            ("sync", sync::STATEMENTS),
+            ("pending_auth", pending_auth::STATEMENTS),
             ("locks", locks::STATEMENTS),
         ];
         let engine = self.engine();

@@ -1,19 +1,15 @@
-//! The operations' table: what is read of it, and the two writes that every act goes through.
+//! The operations' table: what acts read of it, and the two writes that every act goes through.
 
 use super::acts::Note;
-use super::engine::{Connection, args, statements};
+use super::engine::{args, statements};
 use super::error::Result;
+use super::locks::Lock;
 use super::row::row;
-use super::select::{KeyPart, Keyed, Keyset, List, Page, Select, Slice};
 use super::tx::Tx;
-use super::{Store, locks::Lock};
 use crate::domain::changes::NewChange;
-use crate::domain::documents::WriteFacts;
 use crate::domain::operations::Operation;
-use crate::domain::viewer::Viewer;
-use crate::domain::words::{DeferReason, OperationState};
 
-const TABLE: &str = "kubun_connector_operation";
+pub(super) const TABLE: &str = "kubun_connector_operation";
 
 row!(Operation from "kubun_connector_operation" {
     caller_did, operation_id, node_key, owner_did, connector_name, model, op, account_key, target, source_id,
@@ -43,25 +39,26 @@ statements! {
     LOCK_BY_NODE_KEY: Operation::COLUMNS,
         "SELECT {columns} FROM kubun_connector_operation WHERE node_key = $1 {for_update}";
     INSERT: Operation::COLUMNS,
-        "INSERT INTO kubun_connector_operation ({columns}, reissue_intent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
-        $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30) \
-        ON CONFLICT (caller_did, operation_id) DO NOTHING";
+        "INSERT INTO kubun_connector_operation ({columns}, reissue_intent) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
+        $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30 \
+        WHERE NOT EXISTS (SELECT 1 FROM operation_tombstone AS settled WHERE settled.caller_did = $1 \
+        AND settled.operation_id = $2 AND settled.expires_at > $26) ON CONFLICT (caller_did, operation_id) DO NOTHING";
     UPDATE: "",
         "UPDATE kubun_connector_operation SET provider_etag = $1, document_id = $2, state = $3, attempts = $4, \
         next_attempt_at = $5, defer_reason = $6, send_marker = $7, last_kind = $8, last_http_status = $9, version = $10, \
         lease_token = $11, lease_expires_at = $12, updated_at = $13, refunded_attempts = $14 \
         WHERE caller_did = $15 AND operation_id = $16 AND state = $17 AND version = $18 \
         AND lease_token IS NOT DISTINCT FROM $19";
+    OF_DOCUMENT: Operation::COLUMNS,
+        "SELECT {columns} FROM kubun_connector_operation WHERE document_id = $1";
+    LOCK_UNFINISHED: Operation::COLUMNS,
+        "SELECT {columns} FROM kubun_connector_operation WHERE document_id = $1 AND state IN ('attempted', 'reconcile_only') \
+        ORDER BY created_at, caller_did, operation_id {for_update}";
+    REISSUE_OF: Operation::COLUMNS, "SELECT {columns} FROM kubun_connector_operation WHERE reissued_from = $1";
+    INTENT: "", "SELECT reissue_intent FROM kubun_connector_operation WHERE caller_did = $1 AND operation_id = $2";
     PUT_RESULT: "",
         "UPDATE kubun_connector_operation SET result_entity = $1 WHERE caller_did = $2 AND operation_id = $3 \
         AND state = 'committed' AND version = $4";
-}
-
-impl Keyed for Operation {
-    fn key(&self, keyset: &Keyset) -> Vec<KeyPart> {
-        let at = if keyset.columns[0] == "updated_at" { self.updated_at } else { self.created_at };
-        vec![KeyPart::Int(at), KeyPart::Text(self.caller_did.clone()), KeyPart::Text(self.operation_id.clone())]
-    }
 }
 
 /// Reads an operation, its row locked until the transaction ends.
@@ -79,12 +76,34 @@ pub(super) async fn peek(tx: &mut Tx, node_key: &str) -> Result<Option<Operation
     tx.first(&BY_NODE_KEY, args![node_key]).await
 }
 
-/// Makes an operation; false when its key was taken meanwhile by a writer that takes no locks of ours.
+/// Reads every operation of a document, without locking them.
+pub(super) async fn peek_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Operation>> {
+    tx.all(&OF_DOCUMENT, args![document_id]).await
+}
+
+/// The operations of a document that are not settled, locked, oldest first.
+pub(super) async fn lock_unfinished_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Operation>> {
+    tx.all(&LOCK_UNFINISHED, args![document_id]).await
+}
+
+/// The operation that was reissued from the one with this node key.
+pub(super) async fn reissue_of(tx: &mut Tx, node_key: &str) -> Result<Option<Operation>> {
+    tx.first(&REISSUE_OF, args![node_key]).await
+}
+
+/// What is stored to write an operation again.
+pub(super) async fn reissue_intent(tx: &mut Tx, row: &Operation) -> Result<String> {
+    let found = tx.first::<(String,)>(&INTENT, args![&row.caller_did, &row.operation_id]).await?;
+    found.map(|(intent,)| intent).ok_or(super::Error::Guard(TABLE, 0))
+}
+
+/// Makes an operation; false when its key has a tombstone, or was taken meanwhile by a writer that takes no locks of ours.
 pub(super) async fn insert(
     tx: &mut Tx,
     row: &Operation,
     reissue_intent: &str,
     transition: &'static str,
+    note: &Note,
 ) -> Result<bool> {
     tx.must_hold(Lock::operation(&row.caller_did, &row.operation_id))?;
     let args = args![
@@ -121,14 +140,20 @@ pub(super) async fn insert(
     ];
     let made = tx.write(&INSERT, args).await? == 1;
     if made {
-        tx.emit(NewChange::operation(transition, None, row));
+        tx.emit_noted(NewChange::operation(transition, None, row), note.as_deref());
     }
     Ok(made)
 }
 
+/// The locks of an act on this operation as it is now. What is finished marks others of its document for retention.
+pub(super) fn locks(row: &Operation) -> impl Iterator<Item = Lock> {
+    let document = row.document_id.as_deref().map(Lock::document);
+    [Lock::operation(&row.caller_did, &row.operation_id)].into_iter().chain(document)
+}
+
 /// Writes an operation as a rule made it of the row that was read, which the statement checks again.
 pub(super) async fn update(tx: &mut Tx, before: &Operation, after: &Operation) -> Result<()> {
-    tx.must_hold(Lock::operation(&before.caller_did, &before.operation_id))?;
+    locks(before).chain(locks(after)).try_for_each(|lock| tx.must_hold(lock))?;
     let args = args![
         &after.provider_etag,
         &after.document_id,
@@ -170,203 +195,4 @@ pub(super) async fn change(
     update(tx, before, after).await?;
     tx.emit_noted(NewChange::operation(transition, Some(before), after), note.as_deref());
     Ok(())
-}
-
-/// Which operations a list shows. `None` does not filter, an empty list matches nothing.
-#[derive(Debug, Clone, Default)]
-#[expect(missing_docs, reason = "the fields are those of the GraphQL OperationFilter, where they are described")]
-pub struct OperationFilter {
-    pub states: Option<Vec<OperationState>>,
-    pub document_ids: Option<Vec<String>>,
-    pub visible_to: Option<String>,
-    pub owner_did: Option<String>,
-    pub caller_did: Option<String>,
-    pub connector_name: Option<String>,
-    pub model: Option<String>,
-    pub defer_reasons: Option<Vec<DeferReason>>,
-    pub last_kind: Option<String>,
-    pub updated_since: Option<i64>,
-    pub updated_before: Option<i64>,
-}
-
-impl OperationFilter {
-    fn apply(&self, select: &mut Select) {
-        select.among("state", self.states.as_deref());
-        select.among("document_id", self.document_ids.as_deref());
-        select.concerns(self.visible_to.as_deref());
-        select.equals("owner_did", self.owner_did.as_deref());
-        select.equals("caller_did", self.caller_did.as_deref());
-        select.equals("connector_name", self.connector_name.as_deref());
-        select.equals("model", self.model.as_deref());
-        select.among("defer_reason", self.defer_reasons.as_deref());
-        select.equals("last_kind", self.last_kind.as_deref());
-        select.compares("updated_at", ">=", self.updated_since);
-        select.compares("updated_at", "<", self.updated_before);
-    }
-}
-
-/// The order of a list of operations; ties by caller and operation id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, async_graphql::Enum)]
-pub enum OperationOrder {
-    /// Oldest first.
-    #[default]
-    CreatedAsc,
-    /// Newest first.
-    CreatedDesc,
-    /// Longest untouched first.
-    UpdatedAsc,
-    /// Last changed first.
-    UpdatedDesc,
-}
-
-const CREATED: &[&str] = &["created_at", "caller_did", "operation_id"];
-const UPDATED: &[&str] = &["updated_at", "caller_did", "operation_id"];
-
-impl OperationOrder {
-    /// The columns of this order.
-    #[must_use]
-    pub const fn keyset(self) -> Keyset {
-        match self {
-            Self::CreatedAsc => Keyset { columns: CREATED, descending: false },
-            Self::CreatedDesc => Keyset { columns: CREATED, descending: true },
-            Self::UpdatedAsc => Keyset { columns: UPDATED, descending: false },
-            Self::UpdatedDesc => Keyset { columns: UPDATED, descending: true },
-        }
-    }
-}
-
-fn list(order: OperationOrder, filter: &(dyn Fn(&mut Select) + Sync)) -> List<'_> {
-    List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter }
-}
-
-const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
-
-/// The newest of each document's operations that match, by document.
-async fn newest_each(
-    connection: &mut Connection,
-    viewer: &Viewer,
-    document_ids: &[String],
-    state: Option<OperationState>,
-) -> Result<Vec<Option<Operation>>> {
-    let filter = |select: &mut Select| {
-        select.concerns(viewer.confined_to());
-        select.equals("state", state);
-    };
-    let pages =
-        list(OperationOrder::CreatedDesc, &filter).page_each(connection, "document_id", document_ids, &ONE).await?;
-    Ok(pages.into_iter().map(|page| page.rows.into_iter().next()).collect())
-}
-
-impl Store {
-    /// An operation by its primary key.
-    ///
-    /// # Errors
-    /// When the database refuses, or the row cannot be.
-    pub async fn operation(&self, viewer: &Viewer, caller_did: &str, operation_id: &str) -> Result<Option<Operation>> {
-        let found = self.read().await?.first::<Operation>(&BY_KEY, args![caller_did, operation_id]).await?;
-        Ok(found.filter(|row| viewer.sees(Some(&row.owner_did), Some(&row.caller_did))))
-    }
-
-    /// The operations with these node keys, in no order.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn operations_by_node_key(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<Operation>> {
-        self.operations_among(viewer, "node_key", node_keys).await
-    }
-
-    /// The operations that were reissued from these node keys, in no order.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn operations_reissued_from(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<Operation>> {
-        self.operations_among(viewer, "reissued_from", node_keys).await
-    }
-
-    async fn operations_among(&self, viewer: &Viewer, column: &str, keys: &[String]) -> Result<Vec<Operation>> {
-        let mut select = Select::new(Operation::COLUMNS, TABLE);
-        select.among(column, Some(keys));
-        select.concerns(viewer.confined_to());
-        select.all(&mut self.read().await?, 1).await
-    }
-
-    /// The two JSON columns of the operations with these node keys, in no order.
-    ///
-    /// # Errors
-    /// When the database refuses.
-    pub async fn operation_json(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<OperationJson>> {
-        let mut select = Select::new(OperationJson::COLUMNS, TABLE);
-        select.among("node_key", Some(node_keys));
-        select.concerns(viewer.confined_to());
-        select.all(&mut self.read().await?, 1).await
-    }
-
-    /// A page of the operations that match.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn operations(
-        &self,
-        viewer: &Viewer,
-        filter: &OperationFilter,
-        order: OperationOrder,
-        slice: &Slice,
-    ) -> Result<Page<Operation>> {
-        let filter = |select: &mut Select| {
-            select.concerns(viewer.confined_to());
-            filter.apply(select);
-        };
-        list(order, &filter).page(&mut self.read().await?, slice).await
-    }
-
-    /// The same page of each document's operations.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn operations_of_documents(
-        &self,
-        viewer: &Viewer,
-        document_ids: &[String],
-        slice: &Slice,
-    ) -> Result<Vec<Page<Operation>>> {
-        let filter = |select: &mut Select| select.concerns(viewer.confined_to());
-        let list = list(OperationOrder::CreatedAsc, &filter);
-        list.page_each(&mut self.read().await?, "document_id", document_ids, slice).await
-    }
-
-    /// The newest operation of each document.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn newest_operations(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<Option<Operation>>> {
-        newest_each(&mut self.read().await?, viewer, document_ids, None).await
-    }
-
-    /// What each document's write state derives from.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn write_facts(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<WriteFacts>> {
-        let mut connection = self.read().await?;
-        let commits = newest_each(&mut connection, viewer, document_ids, Some(OperationState::Committed)).await?;
-        let failures = newest_each(&mut connection, viewer, document_ids, Some(OperationState::Dead)).await?;
-        let mut select = Select::new(Operation::COLUMNS, TABLE);
-        select.among("document_id", Some(document_ids));
-        select.among("state", Some(&[OperationState::Attempted, OperationState::ReconcileOnly]));
-        select.concerns(viewer.confined_to());
-        let mut open = select.all::<Operation>(&mut connection, 1).await?;
-        open.sort_by(|a, b| crate::domain::documents::list_order(a).cmp(&crate::domain::documents::list_order(b)));
-        let facts = document_ids.iter().zip(commits).zip(failures).map(|((id, last_commit), last_failure)| {
-            let newer = |row: &Operation| {
-                let order = crate::domain::documents::list_order;
-                last_commit.as_ref().is_none_or(|commit| order(row) > order(commit))
-            };
-            WriteFacts {
-                in_flight: open.iter().filter(|row| row.document_id.as_ref() == Some(id)).cloned().collect(),
-                last_failure: last_failure.filter(newer),
-                last_commit,
-            }
-        });
-        Ok(facts.collect())
-    }
 }

@@ -14,6 +14,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePo
 
 use super::engine::{Connection, Engine};
 use super::error::{Error, Result};
+use crate::entropy::fresh_key;
 
 static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
@@ -172,7 +173,9 @@ async fn migrate_sqlite(path: &Path, writer: &SqlitePool) -> Result<()> {
 }
 
 async fn open_postgres(options: &PgConnectOptions) -> Result<Pools> {
-    let options = options.clone().application_name("writewatch").statement_cache_capacity(STATEMENT_CACHE).options([
+    // Each server names itself: those that are there are counted by it.
+    let name = format!("writewatch {}", fresh_key());
+    let options = options.clone().application_name(&name).statement_cache_capacity(STATEMENT_CACHE).options([
         // A row that a stranger holds for long must not hold up everybody's writes.
         ("lock_timeout", "2s"),
         // Nor a server that is frozen or cut off in the middle of a transaction.

@@ -8,6 +8,8 @@ use sqlx::sqlite::SqliteRow;
 
 use super::engine::Arg;
 use super::error::{Error, Result};
+use crate::domain::sweeps::SweepCandidateState;
+use crate::domain::sync::SyncStatus;
 use crate::domain::words::{DeferReason, EntityKind, OperationOp, OperationState, WatchStatus};
 
 /// What is wrong with a column.
@@ -23,16 +25,19 @@ pub enum Row {
 }
 
 impl Row {
+    fn len(&self) -> usize {
+        match self {
+            Self::Sqlite(row) => row.len(),
+            Self::Postgres(row) => row.len(),
+        }
+    }
+
     /// The last column, which a list adds to a table's own.
     ///
     /// # Errors
     /// `Corrupt` when it holds what cannot be.
     pub fn last<T: FromColumn>(&self, column: &'static str) -> Result<T> {
-        let count = match self {
-            Self::Sqlite(row) => row.len(),
-            Self::Postgres(row) => row.len(),
-        };
-        T::from_column(self, count.saturating_sub(1)).map_err(|source| Error::Corrupt {
+        T::from_column(self, self.len().saturating_sub(1)).map_err(|source| Error::Corrupt {
             table: "a list",
             column,
             source,
@@ -47,6 +52,17 @@ pub trait FromRow: Sized {
     /// # Errors
     /// When a column holds what cannot be.
     fn from_row(row: &Row) -> Result<Self>;
+}
+
+/// A row of texts alone, however many.
+#[derive(Debug)]
+pub struct Texts(pub Vec<String>);
+
+impl FromRow for Texts {
+    fn from_row(row: &Row) -> Result<Self> {
+        let mut columns = Columns::new(row, "a key");
+        (0..row.len()).map(|_| columns.take("a part")).collect::<Result<_>>().map(Self)
+    }
 }
 
 /// Reads a row's columns in their order.
@@ -97,7 +113,7 @@ macro_rules! plain_column {
         })+
     };
 }
-plain_column!(String, Option<String>, i64, Option<i64>);
+plain_column!(String, Option<String>, i64, Option<i64>, Option<Vec<u8>>);
 
 macro_rules! narrow_column {
     ($($kind:ty),+) => {
@@ -135,7 +151,7 @@ macro_rules! word_column {
         })+
     };
 }
-word_column!(DeferReason, EntityKind, OperationOp, OperationState, WatchStatus);
+word_column!(DeferReason, EntityKind, OperationOp, OperationState, SweepCandidateState, SyncStatus, WatchStatus);
 
 /// Maps a struct whose fields are named as its table's columns.
 macro_rules! row {
@@ -167,3 +183,4 @@ macro_rules! tuple_row {
 tuple_row!(A);
 tuple_row!(A, B);
 tuple_row!(A, B, C);
+tuple_row!(A, B, C, D, E, F);

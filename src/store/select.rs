@@ -1,26 +1,21 @@
-//! Lists: one SELECT put together from fixed parts and arguments, and pages of it by keyset.
+//! Statements put together from fixed parts and arguments.
 //!
 //! Only the conditions that were asked for are in the text, so that each shape finds its index; the shapes are few and
 //! stay prepared.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use super::engine::{Arg, Connection, Sql};
-use super::error::{Error, Result};
-use super::row::{FromRow, Row};
-
-/// Counting stops here.
-pub const COUNTED_MOST: i64 = 10_000;
-/// Parents whose children one statement fetches.
-const KEYS_A_STATEMENT: usize = 128;
+use super::error::Result;
+use super::list::Keyset;
+use super::row::FromRow;
 
 /// A SELECT in the making.
 #[derive(Debug, Clone, Default)]
 pub struct Select {
-    text: String,
+    pub(super) text: String,
     args: Vec<Arg>,
-    conditions: usize,
+    pub(super) conditions: usize,
 }
 
 impl Select {
@@ -36,6 +31,12 @@ impl Select {
         Self { text: format!("UPDATE {table}"), args: vec![], conditions: 0 }
     }
 
+    /// A DELETE of rows of a table.
+    #[must_use]
+    pub fn delete(table: &str) -> Self {
+        Self { text: format!("DELETE FROM {table}"), args: vec![], conditions: 0 }
+    }
+
     /// What an UPDATE sets: each `$` stands for the next of the values.
     pub fn set<T: Into<Arg>>(&mut self, assignments: &str, values: impl IntoIterator<Item = T>) {
         self.text.push_str(" SET ");
@@ -48,7 +49,7 @@ impl Select {
         }
     }
 
-    /// The text of an UPDATE that answers with the rows it wrote, and its arguments.
+    /// The text of an UPDATE or DELETE that answers with the rows it wrote, and its arguments.
     #[must_use]
     pub fn returning(mut self, columns: &str) -> (String, Vec<Arg>) {
         let _ = write!(self.text, " RETURNING {columns}");
@@ -84,11 +85,31 @@ impl Select {
     /// The column holds one of these values, if any are asked for; an empty list matches nothing.
     pub fn among<T: Into<Arg> + Clone>(&mut self, column: &str, values: Option<&[T]>) {
         let Some(values) = values else { return };
-        let Some(last) = values.last() else { return self.and("1 = 0") };
+        match self.places(values) {
+            None => self.and("1 = 0"),
+            Some(places) => self.and(&format!("{column} IN ({places})")),
+        }
+    }
+
+    /// The column holds none of these values.
+    pub fn not_among<T: Into<Arg> + Clone>(&mut self, column: &str, values: &[T]) {
+        if let Some(places) = self.places(values) {
+            self.and(&format!("{column} NOT IN ({places})"));
+        }
+    }
+
+    fn places<T: Into<Arg> + Clone>(&mut self, values: &[T]) -> Option<String> {
+        let last = values.last()?;
         // Filled up to a power of two with the last value: a few shapes serve every length.
         let filler = std::iter::repeat_n(last, values.len().next_power_of_two() - values.len());
         let places: Vec<String> = values.iter().chain(filler).map(|value| self.arg(value.clone())).collect();
-        self.and(&format!("{column} IN ({})", places.join(", ")));
+        Some(places.join(", "))
+    }
+
+    /// The columns hold one of these keys.
+    pub fn keys<'k, const N: usize>(&mut self, columns: &[&str; N], keys: impl Iterator<Item = [&'k str; N]>) {
+        let rows: Vec<String> = keys.map(|key| format!("({})", key.map(|part| self.arg(part)).join(", "))).collect();
+        self.and(&format!("({}) IN (VALUES {})", columns.join(", "), rows.join(", ")));
     }
 
     /// The caller or the owner is this DID, if one is asked for.
@@ -99,12 +120,19 @@ impl Select {
         }
     }
 
-    fn bound(&mut self, keyset: &Keyset, operator: &str, key: &[Arg]) {
+    /// What rows are grouped by, after the last condition.
+    pub fn grouped(&mut self, columns: &str) {
+        let _ = write!(self.text, " GROUP BY {columns}");
+    }
+
+    /// Rows on one side of a place in a list.
+    pub(super) fn bound(&mut self, keyset: &Keyset, operator: &str, key: &[Arg]) {
         let places: Vec<String> = key.iter().map(|part| self.arg(part.clone())).collect();
         self.and(&format!("({}) {operator} ({})", keyset.columns.join(", "), places.join(", ")));
     }
 
-    fn ordered(&mut self, keyset: &Keyset, descending: bool, limit: usize) {
+    /// The first rows of a list, in its order.
+    pub(super) fn ordered(&mut self, keyset: &Keyset, descending: bool, limit: usize) {
         let direction = if descending { " DESC" } else { "" };
         let order: Vec<String> = keyset.columns.iter().map(|column| format!("{column}{direction}")).collect();
         let _ = write!(self.text, " ORDER BY {} LIMIT {limit}", order.join(", "));
@@ -117,259 +145,5 @@ impl Select {
     pub async fn all<T: FromRow>(self, connection: &mut Connection, parts: usize) -> Result<Vec<T>> {
         let sql = if parts == 1 { Sql::Shaped(&self.text) } else { Sql::Once(&self.text) };
         connection.all(sql, self.args).await
-    }
-}
-
-/// The columns that order a list and make each row's place unique.
-#[derive(Debug, Clone, Copy)]
-pub struct Keyset {
-    /// Their names, the most significant first.
-    pub columns: &'static [&'static str],
-    /// Whether the list runs from the highest.
-    pub descending: bool,
-}
-
-/// Which rows of a list are asked for; the bounds were checked at the border.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Slice {
-    /// Rows at most.
-    pub limit: usize,
-    /// Whether the last ones of the range are meant instead of the first.
-    pub backward: bool,
-    /// Only rows after this key.
-    pub after: Option<Vec<KeyPart>>,
-    /// Only rows before this key.
-    pub before: Option<Vec<KeyPart>>,
-    /// Whether to find out if there are rows on the side that the page comes from.
-    pub look_back: bool,
-    /// Whether to count the whole list.
-    pub count: bool,
-}
-
-/// One column of a keyset key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KeyPart {
-    /// A number.
-    Int(i64),
-    /// A text.
-    Text(String),
-}
-
-impl From<KeyPart> for Arg {
-    fn from(part: KeyPart) -> Self {
-        match part {
-            KeyPart::Int(int) => Self::from(int),
-            KeyPart::Text(text) => Self::from(text),
-        }
-    }
-}
-
-fn key_args(key: &[KeyPart]) -> Vec<Arg> {
-    key.iter().cloned().map(Arg::from).collect()
-}
-
-/// A row that knows its place in a list.
-pub trait Keyed {
-    /// Its key in the list's keyset.
-    fn key(&self, keyset: &Keyset) -> Vec<KeyPart>;
-}
-
-/// A page of a list, in the list's order.
-#[derive(Debug, Clone)]
-pub struct Page<T> {
-    /// The rows.
-    pub rows: Vec<T>,
-    /// Whether rows follow the page.
-    pub has_next: bool,
-    /// Whether rows come before the page.
-    pub has_previous: bool,
-    /// How many rows the list has, to 10,001, where that was asked for.
-    pub total: Option<i64>,
-}
-
-impl<T> Page<T> {
-    /// The same page with rows that many may hold at no cost.
-    #[must_use]
-    pub fn shared(self) -> Page<Arc<T>> {
-        let Self { rows, has_next, has_previous, total } = self;
-        Page { rows: rows.into_iter().map(Arc::new).collect(), has_next, has_previous, total }
-    }
-}
-
-/// A list: its table, its order, and the conditions that confine it.
-pub struct List<'a> {
-    /// Where its rows are.
-    pub table: &'static str,
-    /// The columns of a row.
-    pub columns: &'static str,
-    /// Its order.
-    pub keyset: Keyset,
-    /// Adds the conditions.
-    pub filter: &'a (dyn Fn(&mut Select) + Sync),
-}
-
-impl List<'_> {
-    /// The operators for "after" and "before" in the list's own direction.
-    const fn operators(&self) -> (&'static str, &'static str) {
-        if self.keyset.descending { ("<", ">") } else { (">", "<") }
-    }
-
-    fn slice(&self, select: &mut Select, slice: &Slice) {
-        let (after, before) = self.operators();
-        if let Some(key) = &slice.after {
-            select.bound(&self.keyset, after, &key_args(key));
-        }
-        if let Some(key) = &slice.before {
-            select.bound(&self.keyset, before, &key_args(key));
-        }
-        // One row more tells whether there are more.
-        select.ordered(&self.keyset, self.keyset.descending != slice.backward, slice.limit + 1);
-    }
-
-    /// One page.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn page<T: FromRow + Keyed>(&self, connection: &mut Connection, slice: &Slice) -> Result<Page<T>> {
-        let pages = self.pages(connection, &[None], slice).await?;
-        pages.into_iter().next().ok_or(Error::Guard(self.table, 0))
-    }
-
-    /// The same page for each of several parents, told apart by `column`, in one statement per 128 of them.
-    ///
-    /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn page_each<T: FromRow + Keyed>(
-        &self,
-        connection: &mut Connection,
-        column: &'static str,
-        parents: &[String],
-        slice: &Slice,
-    ) -> Result<Vec<Page<T>>> {
-        let mut pages = Vec::with_capacity(parents.len());
-        for chunk in parents.chunks(KEYS_A_STATEMENT) {
-            let parts: Vec<Part<'_>> = chunk.iter().map(|parent| Some((column, parent.as_str()))).collect();
-            pages.extend(self.pages(connection, &parts, slice).await?);
-        }
-        Ok(pages)
-    }
-
-    async fn pages<T: FromRow + Keyed>(
-        &self,
-        connection: &mut Connection,
-        parts: &[Part<'_>],
-        slice: &Slice,
-    ) -> Result<Vec<Page<T>>> {
-        let mut pages: Vec<Page<T>> =
-            self.rows(connection, parts, slice).await?.into_iter().map(|rows| self.cut(rows, slice)).collect();
-        let entered = if slice.backward { &slice.before } else { &slice.after };
-        if let (true, Some(entered)) = (slice.look_back, entered) {
-            let (after, before) = self.operators();
-            let operator = if slice.backward { after } else { before };
-            let edges: Vec<Option<Vec<KeyPart>>> = pages
-                .iter()
-                .map(|page| if slice.backward { page.rows.last() } else { page.rows.first() })
-                .map(|row| row.map(|row| row.key(&self.keyset)))
-                .collect();
-            let behind = |select: &mut Select, place: usize| match &edges[place] {
-                Some(key) => select.bound(&self.keyset, operator, &key_args(key)),
-                // An empty page: the row of the cursor itself counts.
-                None => select.bound(&self.keyset, &format!("{operator}="), &key_args(entered)),
-            };
-            for (page, count) in pages.iter_mut().zip(self.counts(connection, parts, 1, &behind).await?) {
-                let side = if slice.backward { &mut page.has_next } else { &mut page.has_previous };
-                *side = count > 0;
-            }
-        }
-        if slice.count {
-            let totals = self.counts(connection, parts, COUNTED_MOST + 1, &|_, _| {}).await?;
-            pages.iter_mut().zip(totals).for_each(|(page, total)| page.total = Some(total));
-        }
-        Ok(pages)
-    }
-
-    /// The rows of each part, one more than a page holds.
-    async fn rows<T: FromRow + Keyed>(
-        &self,
-        connection: &mut Connection,
-        parts: &[Part<'_>],
-        slice: &Slice,
-    ) -> Result<Vec<Vec<T>>> {
-        let mut union = Select::default();
-        for (place, part) in parts.iter().enumerate() {
-            let joint = if place == 0 { "" } else { " UNION ALL " };
-            let (columns, table) = (self.columns, self.table);
-            let _ = write!(union.text, "{joint}SELECT * FROM (SELECT {columns}, {place} AS part FROM {table}");
-            self.confine(&mut union, *part);
-            self.slice(&mut union, slice);
-            let _ = write!(union.text, ") AS part_{place}");
-        }
-        let mut each: Vec<Vec<T>> = parts.iter().map(|_| vec![]).collect();
-        for Child(row, place) in union.all::<Child<T>>(connection, parts.len()).await? {
-            if let Some(rows) = usize::try_from(place).ok().and_then(|place| each.get_mut(place)) {
-                rows.push(row);
-            }
-        }
-        Ok(each)
-    }
-
-    /// How many rows each part has under one more condition, as far as `most`.
-    async fn counts(
-        &self,
-        connection: &mut Connection,
-        parts: &[Part<'_>],
-        most: i64,
-        condition: &(dyn Fn(&mut Select, usize) + Sync),
-    ) -> Result<Vec<i64>> {
-        let mut union = Select::default();
-        for (place, part) in parts.iter().enumerate() {
-            let joint = if place == 0 { "" } else { " UNION ALL " };
-            let _ = write!(union.text, "{joint}SELECT (SELECT count(*) FROM (SELECT 1 FROM {}", self.table);
-            self.confine(&mut union, *part);
-            condition(&mut union, place);
-            let _ = write!(union.text, " LIMIT {most}) AS counted), {place}");
-        }
-        let mut counts = vec![0; parts.len()];
-        for (count, place) in union.all::<(i64, i64)>(connection, parts.len()).await? {
-            if let Some(slot) = usize::try_from(place).ok().and_then(|place| counts.get_mut(place)) {
-                *slot = count;
-            }
-        }
-        Ok(counts)
-    }
-
-    fn confine(&self, select: &mut Select, part: Part<'_>) {
-        select.conditions = 0;
-        (self.filter)(select);
-        if let Some((column, parent)) = part {
-            select.equals(column, Some(parent));
-        }
-    }
-
-    /// Takes the one row too many off. The rows are put in order here: a UNION promises none.
-    fn cut<T: Keyed>(&self, mut rows: Vec<T>, slice: &Slice) -> Page<T> {
-        let descending = self.keyset.descending != slice.backward;
-        rows.sort_by(|a, b| {
-            let order = a.key(&self.keyset).cmp(&b.key(&self.keyset));
-            if descending { order.reverse() } else { order }
-        });
-        let more = rows.len() > slice.limit;
-        rows.truncate(slice.limit);
-        if slice.backward {
-            rows.reverse();
-        }
-        Page { rows, has_next: more && !slice.backward, has_previous: more && slice.backward, total: None }
-    }
-}
-
-/// A part of a statement: the rows of one parent, or all of them.
-type Part<'a> = Option<(&'static str, &'a str)>;
-
-/// A row, and the place of its part.
-struct Child<T>(T, i64);
-
-impl<T: FromRow> FromRow for Child<T> {
-    fn from_row(row: &Row) -> Result<Self> {
-        Ok(Self(T::from_row(row)?, row.last("part")?))
     }
 }

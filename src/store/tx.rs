@@ -9,6 +9,7 @@ use super::engine::{Arg, Connection, Engine, Sql};
 use super::error::{Error, Result};
 use super::locks::{Lock, Locks};
 use super::row::FromRow;
+use super::select::Select;
 use crate::clock::Clock;
 use crate::domain::changes::NewChange;
 use crate::domain::viewer::Viewer;
@@ -67,6 +68,16 @@ impl Tx {
         self.now
     }
 
+    /// The time outside of an act.
+    pub(super) fn clock_now(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// Whether nobody else of ours writes meanwhile.
+    pub(super) const fn holds_everything(&self) -> bool {
+        matches!(self.connection.engine(), Engine::Sqlite) || self.held.is_everything()
+    }
+
     /// On whose behalf the act runs.
     #[must_use]
     pub fn viewer(&self) -> &Viewer {
@@ -100,6 +111,19 @@ impl Tx {
         self.connection.first(sql, args).await
     }
 
+    /// Every row of a query that was put together.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub(super) async fn all_of<T: FromRow>(&mut self, select: Select) -> Result<Vec<T>> {
+        select.all(&mut self.connection, 1).await
+    }
+
+    /// Which database it is.
+    pub(super) const fn engine(&self) -> Engine {
+        self.connection.engine()
+    }
+
     /// Writes; how many rows.
     ///
     /// # Errors
@@ -107,6 +131,12 @@ impl Tx {
     pub async fn write(&mut self, sql: impl Into<Sql<'_>>, args: Vec<Arg>) -> Result<u64> {
         self.act_wrote = true;
         self.connection.execute(sql, args).await
+    }
+
+    /// The connection, to write by.
+    pub(super) fn writing(&mut self) -> &mut Connection {
+        self.act_wrote = true;
+        &mut self.connection
     }
 
     /// Writes exactly one row: a guard in the statement repeats what was read.

@@ -1,17 +1,17 @@
 //! The watches' table: what is read of it, and the writes that every act goes through.
 //!
-//! A watch's node key is a digest of its primary key, in a column of ours. Rows that the package wrote have none until
-//! they are asked for by id for the first time: then they are adopted.
+//! A watch's node key is a digest of its primary key (`digests`).
 
-use std::sync::Arc;
-
+use super::Store;
+use super::digests::Digested;
 use super::engine::{Statement, args, statements};
 use super::error::Result;
+use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
 use super::locks::Lock;
+use super::operation_lists::DueFilter;
 use super::row::row;
-use super::select::{KeyPart, Keyed, Keyset, List, Page, Select, Slice};
+use super::select::Select;
 use super::tx::Tx;
-use super::{Store, acts};
 use crate::domain::changes::NewChange;
 use crate::domain::ids::digest;
 use crate::domain::viewer::Viewer;
@@ -19,13 +19,14 @@ use crate::domain::watches::{Watch, WatchIdentity};
 use crate::domain::words::{DeferReason, WatchStatus};
 
 const TABLE: &str = "kubun_connector_projection_watch";
-/// Rows adopted by one statement.
-const ADOPTED: usize = 500;
+/// How its rows are named.
+pub(super) const DIGESTED: Digested =
+    Digested { table: TABLE, key: &["owner_did", "connector_name", "model", "account_key", "source_id"] };
 
 row!(Watch from "kubun_connector_projection_watch" {
     owner_did, connector_name, model, account_key, source_id, document_id, verified_state_digest,
     observed_winner_digest, verification_status, verification_attempts, repair_generation, next_attempt_at,
-    claimed_until, defer_reason, version, created_at, updated_at,
+    claimed_until, defer_reason, version, created_at, updated_at, drifted_at,
 });
 
 statements! {
@@ -46,30 +47,42 @@ statements! {
         ORDER BY owner_did, connector_name, model, account_key, source_id {for_update}";
     INSERT: Watch::COLUMNS,
         "INSERT INTO kubun_connector_projection_watch ({columns}, node_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
-        $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+        $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
     UPDATE: "",
         "UPDATE kubun_connector_projection_watch SET document_id = $1, verified_state_digest = $2, \
         observed_winner_digest = $3, verification_status = $4, verification_attempts = $5, repair_generation = $6, \
-        next_attempt_at = $7, claimed_until = $8, defer_reason = $9, version = $10, updated_at = $11 \
-        WHERE owner_did = $12 AND connector_name = $13 AND model = $14 AND account_key = $15 AND source_id = $16 \
-        AND verification_status = $17 AND version = $18";
+        next_attempt_at = $7, claimed_until = $8, defer_reason = $9, version = $10, updated_at = $11, drifted_at = $12 \
+        WHERE owner_did = $13 AND connector_name = $14 AND model = $15 AND account_key = $16 AND source_id = $17 \
+        AND verification_status = $18 AND version = $19";
     DELETE: "",
         "DELETE FROM kubun_connector_projection_watch WHERE owner_did = $1 AND connector_name = $2 AND model = $3 \
         AND account_key = $4 AND source_id = $5 AND version = $6";
-    UNADOPTED: Watch::COLUMNS,
-        "SELECT {columns} FROM kubun_connector_projection_watch WHERE node_key IS NULL LIMIT 500";
-    ADOPT: "",
-        "UPDATE kubun_connector_projection_watch SET node_key = $1 WHERE owner_did = $2 AND connector_name = $3 \
-        AND model = $4 AND account_key = $5 AND source_id = $6 AND node_key IS NULL";
 }
 
 /// Ordered by the primary key.
 const KEYSET: Keyset =
     Keyset { columns: &["owner_did", "connector_name", "model", "account_key", "source_id"], descending: false };
 
+/// When it is due, ties by key.
+pub const DUE: Keyset = Keyset {
+    columns: &["due_at", "owner_did", "connector_name", "model", "account_key", "source_id"],
+    descending: false,
+};
+
+/// What makes a watch due: its schedule, or, once it is settled, a winner that it has not seen. A failed repair is due too
+/// when the winner has returned to what was verified.
+const IS_DUE: &str = "(verification_status = 'pending_verification' OR (verification_status = 'repair_failed' \
+    AND next_attempt_at <= {now}) OR EXISTS (SELECT 1 FROM document_winner AS winner \
+    WHERE winner.document_id = kubun_connector_projection_watch.document_id \
+    AND winner.digest IS DISTINCT FROM observed_winner_digest \
+    AND (verification_status = 'repair_failed' OR winner.digest IS DISTINCT FROM verified_state_digest)))";
+
 impl Keyed for Watch {
-    fn key(&self, _: &Keyset) -> Vec<KeyPart> {
-        self.identity().parts().into_iter().map(|part| KeyPart::Text(part.to_owned())).collect()
+    fn key(&self, keyset: &Keyset) -> Vec<KeyPart> {
+        let due = (keyset.columns[0] == "due_at").then(|| KeyPart::Int(self.due_at().unwrap_or_default()));
+        let identity = self.identity();
+        let parts = identity.parts().into_iter().map(|part| KeyPart::Text(part.to_owned()));
+        due.into_iter().chain(parts).collect()
     }
 }
 
@@ -90,7 +103,7 @@ pub(super) async fn lock(tx: &mut Tx, node_key: &str) -> Result<Option<Watch>> {
 
 async fn by_node_key(tx: &mut Tx, statement: &'static Statement, node_key: &str) -> Result<Option<Watch>> {
     let found = tx.first(statement, args![node_key]).await?;
-    if found.is_some() || adopt(tx).await? == 0 {
+    if found.is_some() || DIGESTED.adopt(tx).await? == 0 {
         return Ok(found);
     }
     tx.first(statement, args![node_key]).await
@@ -114,24 +127,6 @@ pub(super) async fn lock_by_identity(tx: &mut Tx, identity: &WatchIdentity) -> R
 /// Every watch of a document, locked, by key.
 pub(super) async fn lock_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Watch>> {
     tx.all(&LOCK_BY_DOCUMENT, args![document_id]).await
-}
-
-/// Gives the package's rows their node keys; how many were found.
-pub(super) async fn adopt(tx: &mut Tx) -> Result<usize> {
-    let mut adopted = 0;
-    loop {
-        let rows: Vec<Watch> = tx.all(&UNADOPTED, args![]).await?;
-        adopted += rows.len();
-        for row in &rows {
-            let identity = row.identity();
-            let mut args = args![digest(&identity.parts())];
-            args.extend(identity_args(&identity));
-            tx.write(&ADOPT, args).await?;
-        }
-        if rows.len() < ADOPTED {
-            return Ok(adopted);
-        }
-    }
 }
 
 fn identity_args(identity: &WatchIdentity) -> Vec<super::engine::Arg> {
@@ -164,6 +159,7 @@ pub(super) async fn put(
                 after.version,
                 after.created_at,
                 after.updated_at,
+                after.drifted_at,
                 key,
             ]);
             tx.write_one(TABLE, &INSERT, args).await?;
@@ -182,6 +178,7 @@ pub(super) async fn put(
                 after.defer_reason,
                 after.version,
                 after.updated_at,
+                after.drifted_at,
             ];
             args.extend(identity_args(&before.identity()));
             args.extend(args![before.verification_status, before.version]);
@@ -248,12 +245,7 @@ impl Store {
     /// # Errors
     /// When the database refuses, or a row cannot be.
     pub async fn watches_by_node_key(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<Watch>> {
-        let found = self.watches_among(viewer, "node_key", node_keys).await?;
-        if found.len() == node_keys.len() || self.read().await?.first::<Watch>(&UNADOPTED, args![]).await?.is_none() {
-            return Ok(found);
-        }
-        self.perform(&Arc::new(Viewer::open()), acts::AdoptWatches).await?;
-        self.watches_among(viewer, "node_key", node_keys).await
+        self.by_node_key(&DIGESTED, Watch::COLUMNS, viewer, node_keys).await
     }
 
     /// The watches of these documents, by key.
@@ -271,6 +263,32 @@ impl Store {
         select.among(column, Some(keys));
         visible(&mut select, viewer);
         select.all(&mut self.read().await?, 1).await
+    }
+
+    /// A page of the watches that are due at `now`, oldest due first: by schedule, and those whose winner drifted.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn due_watches(
+        &self,
+        viewer: &Viewer,
+        filter: &DueFilter,
+        now: i64,
+        slice: &Slice,
+    ) -> Result<Page<Watch>> {
+        let filter = |select: &mut Select| {
+            select.compares("due_at", "<=", Some(now));
+            let at = select.arg(now);
+            select.and(&IS_DUE.replace("{now}", &at));
+            visible(select, viewer);
+            select.equals("owner_did", filter.owner_did.as_deref());
+            select.equals("connector_name", filter.connector_name.as_deref());
+            if !filter.include_leased {
+                select.and(&format!("(claimed_until IS NULL OR claimed_until <= {at})"));
+            }
+        };
+        let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: DUE, filter: &filter };
+        list.page(&mut self.read().await?, slice).await
     }
 
     /// A page of the watches that match.

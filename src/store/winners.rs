@@ -14,6 +14,7 @@ row!(Winner from "document_winner" { document_id, digest, version, updated_at })
 
 statements! {
     LOCK: Winner::COLUMNS, "SELECT {columns} FROM document_winner WHERE document_id = $1 {for_update}";
+    DELETE: "", "DELETE FROM document_winner WHERE document_id = $1";
     PUT: Winner::COLUMNS,
         "INSERT INTO document_winner ({columns}) VALUES ($1, $2, $3, $4) ON CONFLICT (document_id) \
         DO UPDATE SET digest = excluded.digest, version = excluded.version, updated_at = excluded.updated_at";
@@ -24,29 +25,55 @@ pub(super) async fn lock(tx: &mut Tx, document_id: &str) -> Result<Option<Winner
     tx.first(&LOCK, args![document_id]).await
 }
 
-/// Records a winner, unless the stored one has a higher version: the one that stands afterwards, and whether it is the
-/// given one.
-pub(super) async fn put(tx: &mut Tx, document_id: &str, digest: &str, version: Option<&str>) -> Result<(Winner, bool)> {
+/// Which winner stands, before it is written: watches that are armed in between have seen it by the time that the
+/// database would mark them as drifted.
+pub(super) struct Decided {
+    /// The winner that stands.
+    pub winner: Winner,
+    /// Whether it is the given one.
+    pub taken: bool,
+    news: bool,
+}
+
+/// Decides on a winner: the given one, unless the stored one has a higher version.
+pub(super) async fn decide(tx: &mut Tx, document_id: &str, digest: &str, version: Option<&str>) -> Result<Decided> {
     tx.must_hold(Lock::document(document_id))?;
     let stored = lock(tx, document_id).await?;
     // One without a version takes the place of any, but does not let an older version in behind it.
     let version = version.or(stored.as_ref().and_then(|stored| stored.version.as_deref())).map(str::to_owned);
     if let Some(stored) = stored {
         if stored.outranks(version.as_deref()) {
-            return Ok((stored, false));
+            return Ok(Decided { winner: stored, taken: false, news: false });
         }
         if stored.digest == digest && stored.version == version {
-            return Ok((stored, true));
+            return Ok(Decided { winner: stored, taken: true, news: false });
         }
     }
     let winner =
         Winner { document_id: document_id.to_owned(), digest: digest.to_owned(), version, updated_at: tx.now() };
-    tx.write(&PUT, args![document_id, digest, &winner.version, winner.updated_at]).await?;
     let change = NewChange::document("record_winner", document_id)
         .with("digest", Some(digest))
         .with("winnerVersion", winner.version.as_deref());
     tx.emit(change);
-    Ok((winner, true))
+    Ok(Decided { winner, taken: true, news: true })
+}
+
+/// Writes what was decided.
+pub(super) async fn write(tx: &mut Tx, decided: &Decided) -> Result<()> {
+    if decided.news {
+        let Winner { document_id, digest, version, updated_at } = &decided.winner;
+        tx.write(&PUT, args![document_id, digest, version, *updated_at]).await?;
+    }
+    Ok(())
+}
+
+/// Forgets a winner.
+pub(super) async fn remove(tx: &mut Tx, document_id: &str) -> Result<()> {
+    tx.must_hold(Lock::document(document_id))?;
+    if tx.write(&DELETE, args![document_id]).await? > 0 {
+        tx.emit(NewChange::document("remove_winner", document_id));
+    }
+    Ok(())
 }
 
 impl Store {

@@ -46,7 +46,43 @@ async fn transitions(harness: &Harness) -> BTreeMap<String, usize> {
     found
 }
 
+/// The mutations whose rows are here: many acts in one commit.
+pub const BULK_ACTS: [&str; 3] = ["claimOperations", "recordWinners", "requestRepulls"];
+
 on_both_engines! {
+    async fn many_claims_are_one_answer_each_in_order_and_one_refusal_hurts_no_other(harness: Harness) {
+        claimed(&harness, "old", &json!({})).await;
+        let inputs = [claim("a", &json!({})), claim("old", &json!({ "payloadHash": "other" })), claim("a", &json!({})), claim("b", &json!({}))];
+        let query = "mutation($inputs: [ClaimOperationInput!]!) { claimOperations(inputs: $inputs) { outcome operation { operationId } } }";
+        let told = harness.ask(query, json!({ "inputs": inputs })).await["claimOperations"].take();
+        let row = |outcome: &str, id: &str| json!({ "outcome": outcome, "operation": { "operationId": id } });
+        assert_eq!(told, json!([row("CLAIMED", "a"), { "outcome": "CONFLICT", "operation": null }, row("EXISTS", "a"), row("CLAIMED", "b")]));
+        let too_many: Vec<Value> = (0..501).map(|place| claim(&format!("k{place}"), &json!({}))).collect();
+        for (inputs, field) in [(json!(too_many), "inputs"), (json!([claim("c", &json!({})), claim("d", &json!({ "leaseMs": 1 }))]), "inputs[1].leaseMs")] {
+            let answer = harness.answer(query, json!({ "inputs": inputs })).await;
+            assert_eq!(answer["errors"][0]["extensions"]["field"], field);
+        }
+        let all = harness.ask("{ operations { totalCount } }", json!({})).await;
+        assert_eq!(all["operations"]["totalCount"], 3, "a bad input writes none of them");
+    }
+
+    async fn many_winners_and_repulls_are_one_answer_each_in_order(harness: Harness) {
+        let mut ids = vec![];
+        for name in ["a", "b"] {
+            let id = claimed(&harness, name, &json!({})).await;
+            ids.push(harness.act("finalizeOperation", finalize(&id, "L1", name, name, "w"), "watch { id }").await["watch"]["id"].take());
+        }
+        let query = "mutation($inputs: [RequestRepullInput!]!) { requestRepulls(inputs: $inputs) { outcome watch { documentId generation } } }";
+        let unknown = json!(writewatch::domain::ids::NodeId::of_key(writewatch::domain::words::EntityKind::Watch, &["x"]).encode());
+        let told = harness.ask(query, json!({ "inputs": [{ "id": ids[1] }, { "id": unknown }, { "id": ids[0] }] })).await["requestRepulls"].take();
+        let row = |document: &str| json!({ "outcome": "OPENED", "watch": { "documentId": document, "generation": 1 } });
+        assert_eq!(told, json!([row("b"), { "outcome": "NOOP", "watch": null }, row("a")]));
+        let query = "mutation($inputs: [RecordWinnerInput!]!) { recordWinners(inputs: $inputs) { outcome winner { documentId } } }";
+        let inputs = json!([{ "documentId": "b", "digest": "w" }, { "documentId": "c", "digest": "w" }]);
+        let told = harness.ask(query, json!({ "inputs": inputs })).await["recordWinners"].take();
+        assert_eq!(told, json!([{ "outcome": "NOOP", "winner": { "documentId": "b" } }, { "outcome": "NOOP", "winner": { "documentId": "c" } }]));
+    }
+
     /// L09 of the cases.
     async fn twenty_racers_on_one_key_make_one_operation(harness: Harness) {
         let harness = Arc::new(harness);

@@ -119,11 +119,17 @@ impl Harness {
     }
 
     pub async fn start_on(engine: Engine, database: Database) -> Self {
+        Self::start_with(engine, database, &[]).await
+    }
+
+    /// With settings beside the database's address.
+    pub async fn start_with(engine: Engine, database: Database, settings: &[&str]) -> Self {
         let clock = Arc::new(AtomicI64::new(START));
         let stop = CancellationToken::new();
         let url: DatabaseUrl = database.url().parse().unwrap();
         let store = Store::open(&url, Some(Clock::Manual(Arc::clone(&clock)))).await.unwrap();
-        let config = Cli::parse_from(["writewatch", "--database-url", &database.url()]).config;
+        let address = database.url();
+        let config = Cli::parse_from(["writewatch", "--database-url", &address].iter().chain(settings)).config;
         let app = App::start(config, store, stop.clone()).await.unwrap();
         Self { app, engine, database, clock, stop }
     }
@@ -147,7 +153,12 @@ impl Harness {
 
     /// The whole answer, data and errors.
     pub async fn answer(&self, query: &str, variables: Value) -> Value {
-        serde_json::to_value(graphql::execute(&self.app, request(query, variables), Viewer::open()).await).unwrap()
+        self.answer_to(Viewer::open(), query, variables).await
+    }
+
+    /// As `answer`, to somebody.
+    pub async fn answer_to(&self, viewer: Viewer, query: &str, variables: Value) -> Value {
+        serde_json::to_value(graphql::execute(&self.app, request(query, variables), viewer).await).unwrap()
     }
 
     /// The data of an answer that must have no errors.
@@ -208,6 +219,19 @@ pub fn input_type(mutation: &str) -> String {
         "acquireLease" | "renewLease" => "LeaseInput".to_owned(),
         "resumeOfflineDeferred" => "ResumeOfflineInput".to_owned(),
         "resumeAuthDeferred" => "ResumeAuthInput".to_owned(),
+        "collectFinishedOperations" => "CollectFinishedInput".to_owned(),
+        "recordRelistReceipt" => "RelistReceiptInput".to_owned(),
+        "recordSweepOutcome" => "SweepOutcomeInput".to_owned(),
+        "recordSweepApplyFailure" => "SweepApplyFailureInput".to_owned(),
+        "markSweepCandidateApplied" => "SweepCandidateKeyInput".to_owned(),
+        "commitSweepCheckpoint" => "SweepReceiptKeyInput".to_owned(),
+        "deleteSyncState" => "SyncStateKeyInput".to_owned(),
+        "deleteExpiredPendingAuth" => "DeleteExpiredInput".to_owned(),
+        "setEntityTrim" => "EntityTrimInput".to_owned(),
+        "clearEntityTrim" | "clearObservationRepair" => "DocumentKeyInput".to_owned(),
+        "putObservationRepair" => "ObservationRepairInput".to_owned(),
+        "putObservationRecord" => "ObservationRecordInput".to_owned(),
+        "pruneObservationRecord" => "PruneObservationInput".to_owned(),
         other => format!("{}{}Input", other[..1].to_uppercase(), &other[1..]),
     }
 }

@@ -1,6 +1,6 @@
 //! The reference package's answers, replayed through the schema: every scenario, on both engines, none skipped.
 //!
-//! `VECTORS_DIR` names the folder of `core.jsonl`; without it the shared one beside the project, or else the project's own
+//! `VECTORS_DIR` names the folder of `core.jsonl` and `full.jsonl`; without it the shared one beside the project, or else the project's own
 //! copy in tests/vectors.
 
 use std::collections::BTreeMap;
@@ -15,10 +15,44 @@ use writewatch::store::Engine;
 use crate::harness::Harness;
 
 /// What an act that took effect answers.
-const TOOK_EFFECT: [&str; 9] =
-    ["ACQUIRED", "RENEWED", "RELEASED", "MARKED", "RECORDED", "DEFERRED", "FINALIZED", "CLAIMED", "OPENED"];
+const TOOK_EFFECT: [&str; 12] = [
+    "ACQUIRED",
+    "RENEWED",
+    "RELEASED",
+    "MARKED",
+    "RECORDED",
+    "DEFERRED",
+    "FINALIZED",
+    "CLAIMED",
+    "OPENED",
+    "SWEPT",
+    "COMMITTED",
+    "ADVANCED",
+];
 /// Columns that hold JSON text.
-const JSON_COLUMNS: [&str; 2] = ["reissue_intent", "result_entity"];
+const JSON_COLUMNS: [&str; 9] = [
+    "reissue_intent",
+    "result_entity",
+    "scope",
+    "keep",
+    "predicate",
+    "checkpoint",
+    "recovery",
+    "scopes",
+    "trimmed_fields",
+];
+/// The tables that the package makes, with the columns of their keys.
+const TABLES: [(&str, &str); 9] = [
+    ("kubun_connector_operation", "caller_did, operation_id"),
+    ("kubun_connector_projection_watch", "owner_did, connector_name, model, account_key, source_id"),
+    ("kubun_connector_sweep_receipt", "owner_did, connector_name, partition, provenance"),
+    ("kubun_connector_sweep_candidate", "owner_did, connector_name, partition, provenance, document_id"),
+    ("kubun_connector_sweep_checkpoint", "owner_did, connector_name, partition"),
+    ("kubun_connector_sync_state", "connector_name, owner_did"),
+    ("kubun_connector_pending_auth", "state"),
+    ("kubun_connector_entity_trim", "document_id"),
+    ("kubun_connector_observation_repair", "document_id"),
+];
 
 #[expect(clippy::disallowed_methods, reason = "the folder is handed to the runner by the environment")]
 fn folder() -> PathBuf {
@@ -31,10 +65,14 @@ fn folder() -> PathBuf {
 }
 
 fn scenarios() -> Vec<Value> {
-    let file = folder().join("core.jsonl");
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let scenarios: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(!scenarios.is_empty(), "{} has no scenario", file.display());
+    let mut scenarios = vec![];
+    for name in ["core.jsonl", "full.jsonl"] {
+        let file = folder().join(name);
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let before = scenarios.len();
+        scenarios.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
+        assert!(scenarios.len() > before, "{} has no scenario", file.display());
+    }
     scenarios
 }
 
@@ -89,7 +127,107 @@ async fn perform(harness: &Harness, step: &Value) -> Value {
             let input = with_operation_id(harness, inputs(args)).await;
             outcome(harness, call, input).await
         }
+        "sweepDocument" | "recordRelistReceipt" | "setSyncState" | "createPendingAuth" => {
+            outcome(harness, call, inputs(args)).await
+        }
+        "recordSweepOutcome" | "markSweepCandidateApplied" | "recordSweepApplyFailure" => {
+            let mut answer = outcome(harness, call, inputs(args)).await;
+            answer["refused"] = json!(answer["outcome"] == "REFUSED");
+            answer
+        }
+        "collectFinishedOperations"
+        | "deleteExpiredPendingAuth"
+        | "deleteSyncState"
+        | "clearEntityTrim"
+        | "clearObservationRepair" => harness.act(call, inputs(args), "deleted").await,
+        "setEntityTrim" => harness.act(call, inputs(args), "trim { updatedAt }").await,
+        "putObservationRepair" => harness.act(call, inputs(args), "repair { writtenAt }").await,
+        "commitSweepCheckpoint" => {
+            let answer = harness.act(call, inputs(args), "outcome checkpoint { provenance }").await;
+            json!({ "ok": answer["outcome"] == "COMMITTED", "checkpoint": answer["checkpoint"]["provenance"] })
+        }
+        "consumePendingAuth" => {
+            let answer = harness.act(call, inputs(args), "outcome codeVerifier").await;
+            json!({ "found": answer["outcome"] == "CONSUMED", "codeVerifier": answer["codeVerifier"] })
+        }
+        "advanceSyncProgress" => advance(harness, inputs(args)).await,
+        "due" => list_due(harness, &args).await,
+        "sweepCandidates" => list_candidates(harness, inputs(args)).await,
+        "@moveWinner" => {
+            let (document, digest, at) = (&args["documentId"], &args["digest"], &step["at"]);
+            let sql = format!(
+                "INSERT INTO document_winner (document_id, digest, version, updated_at) VALUES ('{}', '{}', NULL, {at}) \
+                ON CONFLICT (document_id) DO UPDATE SET digest = excluded.digest, updated_at = excluded.updated_at",
+                document.as_str().unwrap(),
+                digest.as_str().unwrap(),
+            );
+            harness.database.execute(&sql).await;
+            json!({})
+        }
         other => panic!("{other} is not a call that this runner knows"),
+    }
+}
+
+/// Advances from the version that is there, from none, or from one that is not.
+async fn advance(harness: &Harness, mut input: Value) -> Value {
+    let key = json!({ "connector": input["connectorName"], "owner": input["ownerDid"] });
+    let query = "query($connector: String!, $owner: String!) {
+        syncState(connectorName: $connector, ownerDid: $owner) { version incarnation } }";
+    let mut found = harness.ask(query, key).await["syncState"].take();
+    input["expected"] = match input["expected"].as_str().unwrap() {
+        "absent" => Value::Null,
+        "current" => found,
+        "stale" => {
+            let version = found["version"].as_i64().unwrap_or(6) + 1;
+            found = json!({ "version": version, "incarnation": found["incarnation"] });
+            found
+        }
+        other => panic!("{other} is not a version that this runner knows"),
+    };
+    outcome(harness, "advanceSyncProgress", input).await
+}
+
+/// Every page of both lists of due work.
+async fn list_due(harness: &Harness, args: &Value) -> Value {
+    let mut answer = json!({});
+    for (list, node) in
+        [("dueOperations", "callerDid operationId"), ("dueWatches", "ownerDid connectorName model accountKey sourceId")]
+    {
+        let query = format!(
+            "query($filter: DueFilter, $after: String) {{ page: {list}(filter: $filter, first: 2, after: $after) {{
+            nodes {{ {node} }} pageInfo {{ hasNextPage endCursor }} }} }}"
+        );
+        let rows = every_page(harness, &query, args, |row| {
+            node.split(' ').map(|field| row[field].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+        });
+        let mut rows = rows.await;
+        rows.sort();
+        answer[if list == "dueWatches" { "watches" } else { "operations" }] = json!(rows);
+    }
+    answer
+}
+
+async fn list_candidates(harness: &Harness, filter: Value) -> Value {
+    let query = "query($filter: SweepCandidateFilter, $after: String) {
+        page: sweepCandidates(filter: $filter, first: 2, after: $after) {
+        nodes { receipt { partition provenance } documentId } pageInfo { hasNextPage endCursor } } }";
+    let text = |row: &Value| {
+        let receipt = &row["receipt"];
+        [&receipt["partition"], &receipt["provenance"], &row["documentId"]].map(|part| part.as_str().unwrap()).join(" ")
+    };
+    json!({ "candidates": every_page(harness, query, &filter, text).await })
+}
+
+/// The rows of every page, each as a text.
+async fn every_page(harness: &Harness, query: &str, filter: &Value, text: impl Fn(&Value) -> String) -> Vec<String> {
+    let (mut rows, mut after) = (vec![], Value::Null);
+    loop {
+        let page = harness.ask(query, json!({ "filter": filter, "after": after })).await["page"].take();
+        rows.extend(page["nodes"].as_array().unwrap().iter().map(&text));
+        if page["pageInfo"]["hasNextPage"] == json!(false) {
+            return rows;
+        }
+        after = page["pageInfo"]["endCursor"].clone();
     }
 }
 
@@ -103,12 +241,12 @@ async fn outcome(harness: &Harness, call: &str, input: Value) -> Value {
 fn inputs(mut args: Value) -> Value {
     for (name, value) in args.as_object_mut().unwrap() {
         match name.as_str() {
-            "nextAttemptAt" | "dueAt" | "claimedUntil" => {
+            "nextAttemptAt" | "dueAt" | "claimedUntil" | "before" | "expiresAt" => {
                 if let Some(ms) = value.as_i64() {
                     *value = json!(rfc3339(ms));
                 }
             }
-            "op" | "fromState" | "toState" | "deferReason" | "reason" => {
+            "op" | "fromState" | "toState" | "deferReason" | "reason" | "outcome" | "status" => {
                 if let Some(word) = value.as_str() {
                     *value = json!(word.to_uppercase());
                 }
@@ -171,12 +309,9 @@ async fn compare(harness: &Harness, name: &str, table: &str, expected: &[Value])
     assert_eq!(count, [expected.len().to_string()], "{name}: rows of {table}");
     let Some(first) = expected.first().and_then(Value::as_object) else { return };
     let columns: Vec<&str> = first.keys().map(String::as_str).collect();
-    // The rows come by primary key in byte order; the first five columns hold every table's key.
-    let order = match table {
-        "kubun_connector_operation" => "caller_did, operation_id",
-        "kubun_connector_projection_watch" => "owner_did, connector_name, model, account_key, source_id",
-        other => panic!("{other} is not a table of the main job"),
-    };
+    // The rows come by primary key in byte order.
+    let order =
+        TABLES.iter().find(|(name, _)| *name == table).unwrap_or_else(|| panic!("{table} is not a known table")).1;
     for (row, expected) in harness.database.rows(table, &columns, order).await.into_iter().zip(expected) {
         let expected: BTreeMap<String, Value> = serde_json::from_value(expected.clone()).unwrap();
         let (row, expected) = (parsed(row), parsed(expected));

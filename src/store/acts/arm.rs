@@ -65,7 +65,8 @@ impl Act for ArmWatch {
         let Some(row) = visible_watch(tx, &self.node_key).await? else {
             return Ok(Armed { outcome: ArmOutcome::Noop, watch: None });
         };
-        let (outcome, row) = arm_by_ingress(tx, row, &self.triggering_winner, self.due_at).await?;
+        let winner = winners::lock(tx, &row.document_id).await?.map(|winner| winner.digest);
+        let (outcome, row) = arm_by_ingress(tx, row, &self.triggering_winner, winner.as_deref(), self.due_at).await?;
         Ok(Armed { outcome, watch: Some(row) })
     }
 }
@@ -106,16 +107,21 @@ impl Act for RecordWinner {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<RecordedWinner> {
-        let (winner, taken) = winners::put(tx, &self.document_id, &self.digest, self.version.as_deref()).await?;
-        if !taken {
+        let decided = winners::decide(tx, &self.document_id, &self.digest, self.version.as_deref()).await?;
+        if !decided.taken {
             let watches = watches::lock_of_document(tx, &self.document_id).await?;
-            return Ok(RecordedWinner { outcome: ArmOutcome::Noop, winner, watches });
+            return Ok(RecordedWinner { outcome: ArmOutcome::Noop, winner: decided.winner, watches });
         }
         let due = self.due_at.unwrap_or_else(|| tx.now());
-        let armed = arm_document(tx, &self.document_id, &winner.digest, due, None).await?;
+        let armed = arm_document(tx, &self.document_id, &decided.winner.digest, due, None).await?;
+        winners::write(tx, &decided).await?;
         // The words are declared from the strongest to the weakest.
         let outcome = armed.iter().map(|(outcome, _)| *outcome).min().unwrap_or(ArmOutcome::Noop);
-        Ok(RecordedWinner { outcome, winner, watches: armed.into_iter().map(|(_, watch)| watch).collect() })
+        Ok(RecordedWinner {
+            outcome,
+            winner: decided.winner,
+            watches: armed.into_iter().map(|(_, watch)| watch).collect(),
+        })
     }
 }
 
@@ -138,14 +144,19 @@ pub(super) async fn arm_document(
             armed.push((ArmOutcome::Noop, row));
             continue;
         }
-        armed.push(arm_by_ingress(tx, row, winner, due).await?);
+        armed.push(arm_by_ingress(tx, row, winner, Some(winner), due).await?);
     }
     Ok(armed)
 }
 
-async fn arm_by_ingress(tx: &mut Tx, row: Watch, trigger: &str, due: i64) -> Result<(ArmOutcome, Watch)> {
-    let winner = winners::lock(tx, &row.document_id).await?.map(|winner| winner.digest);
-    let (outcome, next) = rules::arm_by_ingress(&row, trigger, winner.as_deref(), due, tx.now())?;
+async fn arm_by_ingress(
+    tx: &mut Tx,
+    row: Watch,
+    trigger: &str,
+    winner: Option<&str>,
+    due: i64,
+) -> Result<(ArmOutcome, Watch)> {
+    let (outcome, next) = rules::arm_by_ingress(&row, trigger, winner, due, tx.now())?;
     let Some(next) = next else { return Ok((outcome, row)) };
     watches::put(tx, "arm", Some(&row), &next, |change| {
         let outcome = outcome.as_str().to_ascii_uppercase();

@@ -1,12 +1,13 @@
 //! Claiming: an operation is made once under its key, and a replay finds it.
 
-use crate::domain::operations::{Envelope, Operation};
+use crate::domain::envelope::Envelope;
+use crate::domain::operations::{Operation, begin};
 use crate::domain::words::{ClaimOutcome, OperationState};
 use crate::entropy::fresh_key;
 use crate::store::error::{Error, Result};
 use crate::store::locks::{Lock, Locks};
 use crate::store::tx::Tx;
-use crate::store::{Act, operations};
+use crate::store::{Act, operations, retention};
 
 /// Claims an idempotency key for a write.
 #[derive(Debug, Clone)]
@@ -28,41 +29,20 @@ pub struct Claim {
 pub struct Claimed {
     pub outcome: ClaimOutcome,
     pub operation: Option<Operation>,
+    /// How the collected operation had ended, and its document; with SETTLED.
+    pub settled: Option<(OperationState, Option<String>)>,
 }
+
+const CONFLICT: Claimed = Claimed { outcome: ClaimOutcome::Conflict, operation: None, settled: None };
 
 impl Claim {
     fn row(&self, now: i64) -> Operation {
-        let envelope = self.envelope.clone();
+        let lease = (self.lease_token.as_str(), now + i64::from(self.lease_ms));
+        let key = (self.caller_did.as_str(), self.operation_id.as_str());
         Operation {
-            caller_did: self.caller_did.clone(),
-            operation_id: self.operation_id.clone(),
-            node_key: fresh_key(),
-            owner_did: envelope.owner_did,
-            connector_name: envelope.connector_name,
-            model: envelope.model,
-            op: envelope.op,
-            account_key: envelope.account_key,
-            target: envelope.target,
-            source_id: envelope.source_id,
-            deterministic_event_id: envelope.deterministic_event_id,
-            payload_hash: envelope.payload_hash,
             provider_etag: self.provider_etag.clone(),
             document_id: self.document_id.clone(),
-            state: OperationState::Attempted,
-            attempts: 0,
-            next_attempt_at: None,
-            defer_reason: None,
-            send_marker: None,
-            last_kind: None,
-            last_http_status: None,
-            version: 0,
-            incarnation: Some(fresh_key()),
-            lease_token: Some(self.lease_token.clone()),
-            lease_expires_at: Some(now + i64::from(self.lease_ms)),
-            created_at: now,
-            updated_at: now,
-            reissued_from: None,
-            refunded_attempts: None,
+            ..begin(key, &self.envelope, [fresh_key(), fresh_key()], lease, now)
         }
     }
 }
@@ -77,16 +57,23 @@ impl Act for Claim {
     async fn run(&self, tx: &mut Tx) -> Result<Claimed> {
         if let Some(found) = operations::lock_by_key(tx, &self.caller_did, &self.operation_id).await? {
             return Ok(if found.has_envelope(&self.envelope) {
-                Claimed { outcome: ClaimOutcome::Exists, operation: Some(found) }
+                Claimed { outcome: ClaimOutcome::Exists, operation: Some(found), settled: None }
             } else {
-                Claimed { outcome: ClaimOutcome::Conflict, operation: None }
+                CONFLICT
             });
         }
         let row = self.row(tx.now());
-        if !operations::insert(tx, &row, &self.reissue_intent, "claim").await? {
+        // The insert looks for a tombstone itself; whoever leaves one keeps us out until it is there.
+        if operations::insert(tx, &row, &self.reissue_intent, "claim", &None).await? {
+            return Ok(Claimed { outcome: ClaimOutcome::Claimed, operation: Some(row), settled: None });
+        }
+        let Some(tombstone) = retention::tombstone(tx, &self.caller_did, &self.operation_id).await? else {
             // The package took the key between the look and the insert: look again.
             return Err(Error::Moved);
-        }
-        Ok(Claimed { outcome: ClaimOutcome::Claimed, operation: Some(row) })
+        };
+        Ok(match tombstone.settled(&self.envelope.digest()) {
+            Some(settled) => Claimed { outcome: ClaimOutcome::Settled, operation: None, settled: Some(settled) },
+            None => CONFLICT,
+        })
     }
 }

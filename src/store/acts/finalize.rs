@@ -67,11 +67,8 @@ impl Act for FinalizeOperation {
     async fn locks(&self, tx: &mut Tx) -> Result<Locks> {
         let Some(row) = operations::peek(tx, &self.node_key).await? else { return Ok(Locks::none()) };
         let identity = self.identity(&row);
-        let mut locks = vec![
-            Lock::operation(&row.caller_did, &row.operation_id),
-            Lock::document(&self.finalize.document_id),
-            Lock::watch(&identity),
-        ];
+        let mut locks = vec![Lock::document(&self.finalize.document_id), Lock::watch(&identity)];
+        locks.extend(operations::locks(&row));
         // The identity's watch may be another document's until now.
         locks.extend(watches::peek_by_identity(tx, &identity).await?.iter().flat_map(watches::locks));
         // Those of the same document are removed or armed with it.
@@ -91,10 +88,12 @@ impl Act for FinalizeOperation {
         operations::change(tx, "finalize", &row, &next, &Note::None).await?;
         operations::put_result(tx, &next, self.result_entity.as_deref()).await?;
         let document_id = &self.finalize.document_id;
-        let (winner, _) = winners::put(tx, document_id, &self.winner_digest, self.winner_version.as_deref()).await?;
-        let watch = self.arm(tx, self.identity(&row), &winner.digest).await?;
+        let decided = winners::decide(tx, document_id, &self.winner_digest, self.winner_version.as_deref()).await?;
+        let winner = &decided.winner.digest;
+        let watch = self.arm(tx, self.identity(&row), winner).await?;
         let now = tx.now();
-        arm_document(tx, document_id, &winner.digest, now, Some(&watch.identity())).await?;
+        arm_document(tx, document_id, winner, now, Some(&watch.identity())).await?;
+        winners::write(tx, &decided).await?;
         Ok(Finalized { outcome: OperationOutcome::Finalized, operation: Some(next), watch: Some(watch) })
     }
 }

@@ -5,22 +5,45 @@
 
 mod arm;
 mod claim;
+mod documents;
 mod drive;
+mod each;
 mod finalize;
 mod lease;
+mod pending_auth;
+mod reissue;
 mod resume;
+mod retention;
+mod sweeps;
+mod sync;
+mod upkeep;
 mod verify;
 
 pub use arm::{ArmWatch, Armed, RecordWinner, RecordedWinner, RequestRepull};
 pub use claim::{Claim, Claimed};
+pub use documents::{
+    ClearEntityTrim, ClearObservationRepair, PruneObservationRecord, PutObservationRecord, PutObservationRepair,
+    SetEntityTrim,
+};
 pub use drive::{DeferOperation, Driven, MarkSendStarted, RecordOperation};
+pub use each::Each;
 pub use finalize::{FinalizeOperation, Finalized};
 pub use lease::{AcquireLease, Leased, ReleaseLease, RenewLease};
+pub use pending_auth::{ConsumePendingAuth, CreatePendingAuth, DeleteExpiredPendingAuth, PendingAuthActed};
+pub use reissue::{ReissueOperation, Reissued};
 pub use resume::{Resume, Resumed};
+pub use retention::{CollectFinished, SweepDocument, SweptDocument};
+pub use sweeps::{
+    CandidateNews, CommitSweepCheckpoint, CommittedSweep, ReceiptKey, RecordRelistReceipt, RecordedRelist,
+    RelistCandidate, TellCandidate, ToldCandidate,
+};
+pub use sync::{AdvanceSyncProgress, DeleteSyncState, SetSyncState, SyncStateWritten};
+pub use upkeep::{Upkeep, UpkeepTask};
 pub use verify::{ClaimWatchAttempt, DeferWatch, RecordVerification, Verified, WatchAct};
 
+use super::digests::Digested;
 use super::error::Result;
-use super::locks::{Lock, Locks};
+use super::locks::Locks;
 use super::tx::Tx;
 use super::{Act, operations, watches};
 use crate::domain::operations::Operation;
@@ -29,10 +52,10 @@ use crate::domain::watches::Watch;
 /// What a person said about an act; it is kept with the change.
 pub type Note = Option<String>;
 
-/// The lock of an act on one operation.
+/// The locks of an act on one operation.
 async fn operation_locks(tx: &mut Tx, node_key: &str) -> Result<Locks> {
     let found = operations::peek(tx, node_key).await?;
-    Ok(Locks::of(found.iter().map(|row| Lock::operation(&row.caller_did, &row.operation_id))))
+    Ok(Locks::of(found.iter().flat_map(operations::locks)))
 }
 
 /// The locks of an act on one watch.
@@ -53,11 +76,11 @@ async fn visible_watch(tx: &mut Tx, node_key: &str) -> Result<Option<Watch>> {
     Ok(found.filter(|row| tx.viewer().sees(Some(&row.owner_did), None)))
 }
 
-/// Gives the package's watches their node keys; answers how many were found.
+/// Gives the package's rows of a table their node keys; answers how many were found.
 #[derive(Debug)]
-pub struct AdoptWatches;
+pub struct Adopt(pub(super) &'static Digested);
 
-impl Act for AdoptWatches {
+impl Act for Adopt {
     type Answer = usize;
 
     async fn locks(&self, _: &mut Tx) -> Result<Locks> {
@@ -65,6 +88,6 @@ impl Act for AdoptWatches {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
-        watches::adopt(tx).await
+        self.0.adopt(tx).await
     }
 }

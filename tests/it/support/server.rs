@@ -22,7 +22,7 @@ const READY_LINE: &str = "writewatch listening on ";
 
 pub struct Server {
     database_url: String,
-    clock: Vec<(String, String)>,
+    environment: Vec<(String, String)>,
     dir: TempDir,
     child: Child,
     url: String,
@@ -31,6 +31,12 @@ pub struct Server {
 impl Server {
     pub async fn start(database_url: &str) -> Self {
         Self::start_in(database_url, Vec::new()).await
+    }
+
+    /// With settings of its own, as environment variables.
+    pub async fn start_with(database_url: &str, settings: &[(&str, &str)]) -> Self {
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Self::start_in(database_url, settings.collect()).await
     }
 
     /// The host's clock is the given one.
@@ -73,13 +79,13 @@ impl Server {
     /// Starts it once more on the same database, after `kill9` or `terminate`.
     pub async fn restart(&mut self) {
         assert!(self.child.try_wait().expect("the server's status").is_some(), "restarted while it runs");
-        (self.child, self.url) = launch(&self.database_url, &self.clock, &self.dir).await;
+        (self.child, self.url) = launch(&self.database_url, &self.environment, &self.dir).await;
     }
 
-    async fn start_in(database_url: &str, clock: Vec<(String, String)>) -> Self {
+    async fn start_in(database_url: &str, environment: Vec<(String, String)>) -> Self {
         let dir = tempfile::tempdir().expect("a folder for the server's log");
-        let (child, url) = launch(database_url, &clock, &dir).await;
-        Self { database_url: database_url.to_owned(), clock, dir, child, url }
+        let (child, url) = launch(database_url, &environment, &dir).await;
+        Self { database_url: database_url.to_owned(), environment, dir, child, url }
     }
 }
 
@@ -90,11 +96,11 @@ impl Drop for Server {
     }
 }
 
-async fn launch(database_url: &str, clock: &[(String, String)], dir: &TempDir) -> (Child, String) {
+async fn launch(database_url: &str, environment: &[(String, String)], dir: &TempDir) -> (Child, String) {
     let log = OpenOptions::new().create(true).append(true).open(log_file(dir)).expect("the server's log");
     let mut child = Command::new(env!("CARGO_BIN_EXE_writewatch"))
         .args(["serve", "--listen", "127.0.0.1:0", "--database-url", database_url])
-        .envs(clock.iter().map(|(name, value)| (name, value)))
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log.try_clone().expect("the server's log"))

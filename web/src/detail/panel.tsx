@@ -58,5 +58,16 @@ function Panel({ id }: { id: string }) {
 }
 
 function titleOf(node: Detail): string {
-  return node.__typename === 'Operation' ? `${words(node.op)} ${node.model}` : `Watch on ${node.model}`;
+  switch (node.__typename) {
+    case 'Operation':
+      return `${words(node.op)} ${node.model}`;
+    case 'Watch':
+      return `Watch on ${node.model}`;
+    case 'SweepReceipt':
+      return 'Receipt of a relist';
+    case 'SweepCandidate':
+      return 'Candidate of a sweep';
+    case 'SyncState':
+      return 'Sync state';
+  }
 }

@@ -1,0 +1,130 @@
+//! What is said of a document beside its writes: trims, repairs, observations.
+
+use crate::domain::documents::{EntityTrim, ObservationRepair};
+use crate::domain::observations::copies::{Copy, Decision, ObservationRecordOutcome, decide, prune, put};
+use crate::store::error::{Error, Result};
+use crate::store::locks::{Lock, Locks};
+use crate::store::tx::Tx;
+use crate::store::{Act, documents, observations};
+
+/// Says which fields were left out of a document's copy; its time is the act's.
+#[derive(Debug, Clone)]
+pub struct SetEntityTrim(pub EntityTrim);
+
+/// Forgets a document's trim; answers how many there were.
+#[derive(Debug, Clone)]
+pub struct ClearEntityTrim(pub String);
+
+/// Puts the repair that a document waits for; its time and number are the act's.
+#[derive(Debug, Clone)]
+pub struct PutObservationRepair(pub ObservationRepair);
+
+/// Forgets a document's repair; answers how many there were.
+#[derive(Debug, Clone)]
+pub struct ClearObservationRepair(pub String);
+
+/// Puts a verified copy of a claim.
+#[derive(Debug, Clone)]
+pub struct PutObservationRecord(pub Copy);
+
+/// Removes a signer's copies when another's remain; answers how many.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are those of PruneObservationInput, where they are described")]
+pub struct PruneObservationRecord {
+    pub owner: String,
+    pub id: String,
+    pub signer: String,
+}
+
+fn document_locks(document_id: &str) -> Locks {
+    Locks::of([Lock::document(document_id)])
+}
+
+impl Act for SetEntityTrim {
+    type Answer = EntityTrim;
+
+    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
+        Ok(document_locks(&self.0.document_id))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<EntityTrim> {
+        let row = EntityTrim { updated_at: tx.now(), ..self.0.clone() };
+        documents::put_trim(tx, &row).await?;
+        Ok(row)
+    }
+}
+
+impl Act for ClearEntityTrim {
+    type Answer = usize;
+
+    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
+        Ok(document_locks(&self.0))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        documents::clear_trim(tx, &self.0).await
+    }
+}
+
+impl Act for PutObservationRepair {
+    type Answer = ObservationRepair;
+
+    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
+        Ok(document_locks(&self.0.document_id))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<ObservationRepair> {
+        let row = ObservationRepair { written_at: tx.now(), ..self.0.clone() };
+        documents::put_repair(tx, &row).await?;
+        // Read again for its number, which the database gave it.
+        documents::repair(tx, &row.document_id).await?.ok_or(Error::Guard("kubun_connector_observation_repair", 0))
+    }
+}
+
+impl Act for ClearObservationRepair {
+    type Answer = usize;
+
+    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
+        Ok(document_locks(&self.0))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        documents::clear_repair(tx, &self.0).await
+    }
+}
+
+impl Act for PutObservationRecord {
+    type Answer = (ObservationRecordOutcome, Option<Decision>);
+
+    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
+        Ok(Locks::of([Lock::observations(&self.0.claim.id)]))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<Self::Answer> {
+        let claim = &self.0.claim;
+        let mut copies = observations::copies(tx, &claim.owner, &claim.id).await?;
+        let (outcome, stay) = put(&copies, &self.0);
+        if let Some(stay) = stay {
+            observations::keep(tx, &self.0, &stay).await?;
+            copies.retain(|copy| stay.contains(&copy.claim.op_hash));
+            copies.push(self.0.clone());
+        }
+        Ok((outcome, decide(&copies)))
+    }
+}
+
+impl Act for PruneObservationRecord {
+    type Answer = usize;
+
+    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
+        Ok(Locks::of([Lock::observations(&self.id)]))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        let hashes = prune(&observations::copies(tx, &self.owner, &self.id).await?, &self.signer);
+        if hashes.is_empty() {
+            return Ok(0);
+        }
+        observations::remove(tx, &self.owner, &self.id, &hashes).await
+    }
+}

@@ -1,0 +1,30 @@
+//! Many acts of one kind as one, in one commit.
+
+use crate::store::Act;
+use crate::store::error::Result;
+use crate::store::locks::Locks;
+use crate::store::tx::Tx;
+
+/// Each of these acts, in order; one answer for each.
+#[derive(Debug)]
+pub struct Each<A>(pub Vec<A>);
+
+impl<A: Act> Act for Each<A> {
+    type Answer = Vec<A::Answer>;
+
+    async fn locks(&self, tx: &mut Tx) -> Result<Locks> {
+        let mut locks = Locks::none();
+        for act in &self.0 {
+            locks.merge(act.locks(tx).await?);
+        }
+        Ok(locks)
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<Self::Answer> {
+        let mut answers = Vec::with_capacity(self.0.len());
+        for act in &self.0 {
+            answers.push(act.run(tx).await?);
+        }
+        Ok(answers)
+    }
+}

@@ -1,0 +1,76 @@
+//! Retention: finished operations that nobody needs any more, and whole documents.
+
+use crate::domain::operations::Operation;
+use crate::domain::words::SweepDocumentOutcome;
+use crate::store::error::Result;
+use crate::store::locks::{Lock, Locks};
+use crate::store::tx::Tx;
+use crate::store::{Act, documents, observations, operations, retention, sweeps, watches, winners};
+
+/// Removes finished operations that nobody needs; answers how many.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are those of CollectFinishedInput, where they are described")]
+pub struct CollectFinished {
+    pub before: i64,
+    pub limit: i32,
+}
+
+/// Removes everything that is known of a document.
+#[derive(Debug, Clone)]
+pub struct SweepDocument(pub String);
+
+/// What came of sweeping a document.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are those of SweepDocumentPayload, where they are described")]
+pub struct SweptDocument {
+    pub outcome: SweepDocumentOutcome,
+    pub unfinished: Vec<Operation>,
+    pub operations_removed: usize,
+}
+
+impl Act for CollectFinished {
+    type Answer = usize;
+
+    /// Nobody else writes meanwhile: what is kept must not move while the rule is asked. So a batch is the longest that any
+    /// writer waits for it.
+    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
+        Ok(Locks::everything())
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        retention::collect(tx, self.before, self.limit).await
+    }
+}
+
+impl Act for SweepDocument {
+    type Answer = SweptDocument;
+
+    async fn locks(&self, tx: &mut Tx) -> Result<Locks> {
+        let mut locks = vec![Lock::document(&self.0), Lock::observations(&self.0)];
+        locks.extend(operations::peek_of_document(tx, &self.0).await?.iter().flat_map(operations::locks));
+        locks.extend(watches::peek_of_document(tx, &self.0).await?.iter().flat_map(watches::locks));
+        locks.extend(sweeps::partitions_of_document(tx, &self.0).await?.iter().map(sweeps::partition_lock));
+        Ok(Locks::of(locks))
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<SweptDocument> {
+        let unfinished = operations::lock_unfinished_of_document(tx, &self.0).await?;
+        if !unfinished.is_empty() {
+            let viewer = tx.viewer();
+            let seen = |row: &Operation| viewer.sees(Some(&row.owner_did), Some(&row.caller_did));
+            let unfinished = unfinished.into_iter().filter(seen).collect();
+            let outcome = SweepDocumentOutcome::UnfinishedOperation;
+            return Ok(SweptDocument { outcome, unfinished, operations_removed: 0 });
+        }
+        let operations_removed = retention::sweep_finished(tx, &self.0).await?;
+        for row in watches::lock_of_document(tx, &self.0).await? {
+            watches::remove(tx, &row).await?;
+        }
+        sweeps::remove_of_document(tx, &self.0).await?;
+        observations::remove_of_document(tx, &self.0).await?;
+        documents::clear_repair(tx, &self.0).await?;
+        documents::clear_trim(tx, &self.0).await?;
+        winners::remove(tx, &self.0).await?;
+        Ok(SweptDocument { outcome: SweepDocumentOutcome::Swept, unfinished: vec![], operations_removed })
+    }
+}

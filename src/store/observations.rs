@@ -1,0 +1,114 @@
+//! The observation records' table: the copies that are kept of signed claims.
+
+use super::Store;
+use super::engine::{args, statements};
+use super::error::Result;
+use super::locks::Lock;
+use super::row::row;
+use super::select::Select;
+use super::tx::Tx;
+use crate::domain::changes::NewChange;
+use crate::domain::observations::copies::{Copy, Decision, decide};
+use crate::domain::observations::{TYPE, read_stored};
+
+const TABLE: &str = "kubun_connector_observation_records";
+
+/// A stored copy, as it is.
+#[derive(Debug, Clone)]
+struct Stored {
+    owner: String,
+    id: String,
+    op_jwt: String,
+    payload: Option<Vec<u8>>,
+}
+
+row!(Stored from "kubun_connector_observation_records" { owner, id, op_jwt, payload });
+
+statements! {
+    OF_ID: Stored::COLUMNS,
+        "SELECT {columns} FROM kubun_connector_observation_records WHERE type = $1 AND owner = $2 AND id = $3 ORDER BY op_hash";
+    DELETE_OF_ID: "",
+        "DELETE FROM kubun_connector_observation_records WHERE type = $1 AND id = $2";
+    PUT: "",
+        "INSERT INTO kubun_connector_observation_records (type, owner, id, op_hash, hlc, op_jwt, payload) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (type, owner, id, op_hash) DO UPDATE SET payload = excluded.payload";
+}
+
+impl Stored {
+    /// The copy, unless somebody wrote what is none.
+    fn verified(self) -> Option<Copy> {
+        let claim = read_stored(&self.op_jwt).ok().filter(|claim| claim.owner == self.owner && claim.id == self.id)?;
+        Some(Copy { claim, op_jwt: self.op_jwt, payload: self.payload })
+    }
+}
+
+/// The valid copies of an owner and id.
+pub(super) async fn copies(tx: &mut Tx, owner: &str, id: &str) -> Result<Vec<Copy>> {
+    let rows: Vec<Stored> = tx.all(&OF_ID, args![TYPE, owner, id]).await?;
+    Ok(rows.into_iter().filter_map(Stored::verified).collect())
+}
+
+/// Keeps a copy, and beside it only those with the given hashes.
+pub(super) async fn keep(tx: &mut Tx, copy: &Copy, stay: &[String]) -> Result<()> {
+    let claim = &copy.claim;
+    tx.must_hold(Lock::observations(&claim.id))?;
+    let args = args![TYPE, &claim.owner, &claim.id, &claim.op_hash, &claim.hlc, &copy.op_jwt, copy.payload.clone()];
+    tx.write(&PUT, args).await?;
+    let mut kept = stay.to_vec();
+    kept.push(claim.op_hash.clone());
+    let mut delete = Select::delete(TABLE);
+    delete.equals("type", Some(TYPE));
+    delete.equals("owner", Some(claim.owner.as_str()));
+    delete.equals("id", Some(claim.id.as_str()));
+    delete.not_among("op_hash", &kept);
+    let (text, args) = delete.returning("op_hash");
+    tx.write_returning::<(String,)>(super::Sql::Shaped(&text), args).await?;
+    tx.emit(NewChange::document("put_observation", &claim.id).with("claimDigest", Some(claim.claim_digest.as_str())));
+    Ok(())
+}
+
+/// Removes the copies with these hashes; how many there were.
+pub(super) async fn remove(tx: &mut Tx, owner: &str, id: &str, hashes: &[String]) -> Result<usize> {
+    tx.must_hold(Lock::observations(id))?;
+    let mut delete = Select::delete(TABLE);
+    delete.equals("type", Some(TYPE));
+    delete.equals("owner", Some(owner));
+    delete.equals("id", Some(id));
+    delete.among("op_hash", Some(hashes));
+    let (text, args) = delete.returning("op_hash");
+    let removed = tx.write_returning::<(String,)>(super::Sql::Shaped(&text), args).await?.len();
+    if removed > 0 {
+        tx.emit(NewChange::document("prune_observation", id));
+    }
+    Ok(removed)
+}
+
+/// Removes every copy of an id, whoever's.
+pub(super) async fn remove_of_document(tx: &mut Tx, id: &str) -> Result<()> {
+    tx.must_hold(Lock::observations(id))?;
+    if tx.write(&DELETE_OF_ID, args![TYPE, id]).await? > 0 {
+        tx.emit(NewChange::document("remove_observations", id));
+    }
+    Ok(())
+}
+
+impl Store {
+    /// What is decided of each of these owners and ids, in the same order.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn observation_decisions(&self, keys: &[(String, String)]) -> Result<Vec<Option<Decision>>> {
+        let mut select = Select::new(Stored::COLUMNS, TABLE);
+        let ids: Vec<String> = keys.iter().map(|(_, id)| id.clone()).collect();
+        select.equals("type", Some(TYPE));
+        select.among("owner", Some(&keys.iter().map(|(owner, _)| owner.clone()).collect::<Vec<_>>()));
+        select.among("id", Some(&ids));
+        let rows: Vec<Stored> = select.all(&mut self.read().await?, 1).await?;
+        let copies: Vec<Copy> = rows.into_iter().filter_map(Stored::verified).collect();
+        let of = |(owner, id): &(String, String)| {
+            let of_key = copies.iter().filter(|copy| copy.claim.owner == *owner && copy.claim.id == *id);
+            decide(&of_key.cloned().collect::<Vec<_>>())
+        };
+        Ok(keys.iter().map(of).collect())
+    }
+}

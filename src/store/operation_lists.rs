@@ -1,0 +1,260 @@
+//! The operations' lists, and what is read of operations in passing: by key, by document, by what is due.
+
+use super::Store;
+use super::engine::{Connection, args};
+use super::error::Result;
+use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
+use super::operations::{BY_KEY, OperationJson, TABLE};
+use super::select::Select;
+use crate::domain::documents::WriteFacts;
+use crate::domain::operations::Operation;
+use crate::domain::viewer::Viewer;
+use crate::domain::words::{DeferReason, OperationState};
+
+impl Keyed for Operation {
+    fn key(&self, keyset: &Keyset) -> Vec<KeyPart> {
+        let at = match keyset.columns[0] {
+            "updated_at" => self.updated_at,
+            "due_at" => self.due_at().unwrap_or_default(),
+            _ => self.created_at,
+        };
+        vec![KeyPart::Int(at), KeyPart::Text(self.caller_did.clone()), KeyPart::Text(self.operation_id.clone())]
+    }
+}
+
+/// Which operations a list shows. `None` does not filter, an empty list matches nothing.
+#[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of the GraphQL OperationFilter, where they are described")]
+pub struct OperationFilter {
+    pub states: Option<Vec<OperationState>>,
+    pub document_ids: Option<Vec<String>>,
+    pub visible_to: Option<String>,
+    pub owner_did: Option<String>,
+    pub caller_did: Option<String>,
+    pub connector_name: Option<String>,
+    pub model: Option<String>,
+    pub defer_reasons: Option<Vec<DeferReason>>,
+    pub last_kind: Option<String>,
+    pub updated_since: Option<i64>,
+    pub updated_before: Option<i64>,
+}
+
+impl OperationFilter {
+    fn apply(&self, select: &mut Select) {
+        select.among("state", self.states.as_deref());
+        select.among("document_id", self.document_ids.as_deref());
+        select.concerns(self.visible_to.as_deref());
+        select.equals("owner_did", self.owner_did.as_deref());
+        select.equals("caller_did", self.caller_did.as_deref());
+        select.equals("connector_name", self.connector_name.as_deref());
+        select.equals("model", self.model.as_deref());
+        select.among("defer_reason", self.defer_reasons.as_deref());
+        select.equals("last_kind", self.last_kind.as_deref());
+        select.compares("updated_at", ">=", self.updated_since);
+        select.compares("updated_at", "<", self.updated_before);
+    }
+}
+
+/// Which due work a list shows.
+#[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of the GraphQL DueFilter, where they are described")]
+pub struct DueFilter {
+    pub owner_did: Option<String>,
+    pub connector_name: Option<String>,
+    pub include_leased: bool,
+}
+
+/// The order of a list of operations; ties by caller and operation id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, async_graphql::Enum)]
+pub enum OperationOrder {
+    /// Oldest first.
+    #[default]
+    CreatedAsc,
+    /// Newest first.
+    CreatedDesc,
+    /// Longest untouched first.
+    UpdatedAsc,
+    /// Last changed first.
+    UpdatedDesc,
+}
+
+const CREATED: &[&str] = &["created_at", "caller_did", "operation_id"];
+const UPDATED: &[&str] = &["updated_at", "caller_did", "operation_id"];
+
+impl OperationOrder {
+    /// The columns of this order.
+    #[must_use]
+    pub const fn keyset(self) -> Keyset {
+        match self {
+            Self::CreatedAsc => Keyset { columns: CREATED, descending: false },
+            Self::CreatedDesc => Keyset { columns: CREATED, descending: true },
+            Self::UpdatedAsc => Keyset { columns: UPDATED, descending: false },
+            Self::UpdatedDesc => Keyset { columns: UPDATED, descending: true },
+        }
+    }
+}
+
+/// When it is due, ties by key.
+pub const DUE: Keyset = Keyset { columns: &["due_at", "caller_did", "operation_id"], descending: false };
+
+fn list(order: OperationOrder, filter: &(dyn Fn(&mut Select) + Sync)) -> List<'_> {
+    List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter }
+}
+
+const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
+
+/// The newest of each document's operations that match, by document.
+async fn newest_each(
+    connection: &mut Connection,
+    viewer: &Viewer,
+    document_ids: &[String],
+    state: Option<OperationState>,
+) -> Result<Vec<Option<Operation>>> {
+    let filter = |select: &mut Select| {
+        select.concerns(viewer.confined_to());
+        select.equals("state", state);
+    };
+    let pages =
+        list(OperationOrder::CreatedDesc, &filter).page_each(connection, "document_id", document_ids, &ONE).await?;
+    Ok(pages.into_iter().map(|page| page.rows.into_iter().next()).collect())
+}
+
+impl Store {
+    /// An operation by its primary key.
+    ///
+    /// # Errors
+    /// When the database refuses, or the row cannot be.
+    pub async fn operation(&self, viewer: &Viewer, caller_did: &str, operation_id: &str) -> Result<Option<Operation>> {
+        let found = self.read().await?.first::<Operation>(&BY_KEY, args![caller_did, operation_id]).await?;
+        Ok(found.filter(|row| viewer.sees(Some(&row.owner_did), Some(&row.caller_did))))
+    }
+
+    /// The operations with these node keys, in no order.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn operations_by_node_key(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<Operation>> {
+        self.operations_among(viewer, "node_key", node_keys).await
+    }
+
+    /// The operations that were reissued from these node keys, in no order.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn operations_reissued_from(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<Operation>> {
+        self.operations_among(viewer, "reissued_from", node_keys).await
+    }
+
+    async fn operations_among(&self, viewer: &Viewer, column: &str, keys: &[String]) -> Result<Vec<Operation>> {
+        let mut select = Select::new(Operation::COLUMNS, TABLE);
+        select.among(column, Some(keys));
+        select.concerns(viewer.confined_to());
+        select.all(&mut self.read().await?, 1).await
+    }
+
+    /// The two JSON columns of the operations with these node keys, in no order.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn operation_json(&self, viewer: &Viewer, node_keys: &[String]) -> Result<Vec<OperationJson>> {
+        let mut select = Select::new(OperationJson::COLUMNS, TABLE);
+        select.among("node_key", Some(node_keys));
+        select.concerns(viewer.confined_to());
+        select.all(&mut self.read().await?, 1).await
+    }
+
+    /// A page of the operations that match.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn operations(
+        &self,
+        viewer: &Viewer,
+        filter: &OperationFilter,
+        order: OperationOrder,
+        slice: &Slice,
+    ) -> Result<Page<Operation>> {
+        let filter = |select: &mut Select| {
+            select.concerns(viewer.confined_to());
+            filter.apply(select);
+        };
+        list(order, &filter).page(&mut self.read().await?, slice).await
+    }
+
+    /// A page of the operations that are due at `now`, oldest due first.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn due_operations(
+        &self,
+        viewer: &Viewer,
+        filter: &DueFilter,
+        now: i64,
+        slice: &Slice,
+    ) -> Result<Page<Operation>> {
+        let filter = |select: &mut Select| {
+            select.and("state = 'attempted'");
+            select.compares("due_at", "<=", Some(now));
+            select.concerns(viewer.confined_to());
+            select.equals("owner_did", filter.owner_did.as_deref());
+            select.equals("connector_name", filter.connector_name.as_deref());
+            if !filter.include_leased {
+                let now = select.arg(now);
+                select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
+            }
+        };
+        let list = List { table: TABLE, columns: Operation::COLUMNS, keyset: DUE, filter: &filter };
+        list.page(&mut self.read().await?, slice).await
+    }
+
+    /// The same page of each document's operations.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn operations_of_documents(
+        &self,
+        viewer: &Viewer,
+        document_ids: &[String],
+        slice: &Slice,
+    ) -> Result<Vec<Page<Operation>>> {
+        let filter = |select: &mut Select| select.concerns(viewer.confined_to());
+        let list = list(OperationOrder::CreatedAsc, &filter);
+        list.page_each(&mut self.read().await?, "document_id", document_ids, slice).await
+    }
+
+    /// The newest operation of each document.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn newest_operations(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<Option<Operation>>> {
+        newest_each(&mut self.read().await?, viewer, document_ids, None).await
+    }
+
+    /// What each document's write state derives from.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn write_facts(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<WriteFacts>> {
+        let mut connection = self.read().await?;
+        let commits = newest_each(&mut connection, viewer, document_ids, Some(OperationState::Committed)).await?;
+        let failures = newest_each(&mut connection, viewer, document_ids, Some(OperationState::Dead)).await?;
+        let mut select = Select::new(Operation::COLUMNS, TABLE);
+        select.among("document_id", Some(document_ids));
+        select.among("state", Some(&[OperationState::Attempted, OperationState::ReconcileOnly]));
+        select.concerns(viewer.confined_to());
+        let mut open = select.all::<Operation>(&mut connection, 1).await?;
+        open.sort_by(|a, b| crate::domain::documents::list_order(a).cmp(&crate::domain::documents::list_order(b)));
+        let facts = document_ids.iter().zip(commits).zip(failures).map(|((id, last_commit), last_failure)| {
+            let newer = |row: &Operation| {
+                let order = crate::domain::documents::list_order;
+                last_commit.as_ref().is_none_or(|commit| order(row) > order(commit))
+            };
+            WriteFacts {
+                in_flight: open.iter().filter(|row| row.document_id.as_ref() == Some(id)).cloned().collect(),
+                last_failure: last_failure.filter(newer),
+                last_commit,
+            }
+        });
+        Ok(facts.collect())
+    }
+}

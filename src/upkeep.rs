@@ -1,0 +1,87 @@
+//! Upkeep: what is kept for a time is removed after it, in small batches, by one server at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::config::Upkeep as Settings;
+use crate::domain::viewer::Viewer;
+use crate::entropy::fresh_key;
+use crate::store::acts::{Upkeep, UpkeepTask};
+use crate::store::{Error, Result};
+
+/// Rows of a batch: the longest that a writer waits for upkeep is one batch.
+const BATCH: i32 = 200;
+/// What others get between two batches.
+const PAUSE: Duration = Duration::from_millis(20);
+const DAY_MS: i64 = 24 * 3_600 * 1_000;
+
+/// Does the upkeep every period until it is told to stop.
+pub async fn run(app: App, stop: CancellationToken) {
+    let settings = app.config.upkeep.clone();
+    if settings.upkeep_period_s == 0 {
+        tracing::info!("upkeep is off");
+        return;
+    }
+    let holder = fresh_key();
+    let period = Duration::from_secs(settings.upkeep_period_s.into());
+    loop {
+        tokio::select! {
+            () = round(&app, &settings, &holder) => {}
+            () = stop.cancelled() => return,
+        }
+        tokio::select! {
+            () = tokio::time::sleep(period) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+/// Every task once, batch after batch. What fails is told and tried again in the next round.
+async fn round(app: &App, settings: &Settings, holder: &str) {
+    let changes = match app.feed.settled_through().await {
+        Ok(settled_through) => Some((UpkeepTask::Changes { settled_through }, settings.keep_changes_days)),
+        Err(error) => {
+            tracing::warn!(%error, "upkeep leaves the changes for later");
+            None
+        }
+    };
+    let tasks = [
+        (UpkeepTask::FinishedOperations, settings.keep_finished_days),
+        (UpkeepTask::SweepReceipts, settings.keep_receipts_days),
+        // These say themselves when their time is over.
+        (UpkeepTask::Tombstones, 0),
+        (UpkeepTask::PendingAuth, 0),
+    ];
+    for (task, days) in tasks.into_iter().chain(changes) {
+        match every_batch(app, holder, task, i64::from(days) * DAY_MS).await {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(task = task.name(), removed, "upkeep"),
+            Err(error) => tracing::warn!(task = task.name(), %error, "upkeep goes on in the next round"),
+        }
+    }
+}
+
+/// Batches of a task for as long as they are full and it is our turn; how many rows went.
+async fn every_batch(app: &App, holder: &str, task: UpkeepTask, keep_ms: i64) -> Result<usize> {
+    let viewer = Arc::new(Viewer::open());
+    let mut removed = 0;
+    loop {
+        let batch = Upkeep { holder: holder.to_owned(), task, keep_ms, limit: BATCH };
+        match app.store.perform(&viewer, batch).await {
+            Ok(None) => return Ok(removed),
+            Ok(Some(count)) => {
+                removed += count;
+                if i32::try_from(count).is_ok_and(|count| count < BATCH) {
+                    return Ok(removed);
+                }
+            }
+            // Others' acts go first.
+            Err(Error::Busy) => {}
+            Err(error) => return Err(error),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
