@@ -14,6 +14,7 @@ mod harness;
 mod lists;
 mod reissue;
 mod retention;
+mod retention_races;
 mod servers;
 mod subscriptions;
 mod support;
