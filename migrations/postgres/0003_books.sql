@@ -21,6 +21,24 @@ CREATE INDEX kubun_connector_operation_due ON kubun_connector_operation
 CREATE INDEX kubun_connector_operation_owner_due ON kubun_connector_operation
     (owner_did, due_at, caller_did, operation_id) WHERE due_at IS NOT NULL;
 
+-- Each filter of a list with each of its orders, so that neither many rows nor few make a long walk.
+CREATE INDEX kubun_connector_operation_owner_created ON kubun_connector_operation (owner_did, created_at, caller_did, operation_id);
+CREATE INDEX kubun_connector_operation_owner_updated ON kubun_connector_operation (owner_did, updated_at, caller_did, operation_id);
+CREATE INDEX kubun_connector_operation_caller_created ON kubun_connector_operation (caller_did, created_at, operation_id);
+CREATE INDEX kubun_connector_operation_caller_updated ON kubun_connector_operation (caller_did, updated_at, operation_id);
+CREATE INDEX kubun_connector_operation_connector_created ON kubun_connector_operation
+    (connector_name, created_at, caller_did, operation_id);
+CREATE INDEX kubun_connector_operation_connector_updated ON kubun_connector_operation
+    (connector_name, updated_at, caller_did, operation_id);
+CREATE INDEX kubun_connector_operation_kind ON kubun_connector_operation (last_kind, created_at, caller_did, operation_id)
+    WHERE last_kind IS NOT NULL;
+CREATE INDEX kubun_connector_operation_caller_due ON kubun_connector_operation
+    (caller_did, due_at, operation_id) WHERE due_at IS NOT NULL;
+CREATE INDEX kubun_connector_projection_watch_status ON kubun_connector_projection_watch
+    (verification_status, owner_did, connector_name, model, account_key, source_id);
+CREATE INDEX kubun_connector_projection_watch_connector ON kubun_connector_projection_watch
+    (connector_name, owner_did, model, account_key, source_id);
+
 -- 1 once newer rows of its document keep the write state without it: what retention may remove. Maintained by triggers,
 -- whoever writes, so that retention never looks at what it has to keep.
 ALTER TABLE kubun_connector_operation ADD COLUMN collectable integer;

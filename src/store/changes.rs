@@ -213,7 +213,7 @@ impl Store {
             confine(select, viewer, filter);
             select.compares("sequence", "<=", Some(through));
         };
-        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter };
+        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![] };
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -233,7 +233,7 @@ impl Store {
             select.concerns(viewer.confined_to());
             select.compares("sequence", "<=", Some(through));
         };
-        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter };
+        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![] };
         list.page_each(&mut self.read().await?, owner.column(), ids, slice).await
     }
 }

@@ -129,6 +129,7 @@ impl Store {
             columns: ObservationRepair::COLUMNS,
             keyset: WRITTEN,
             filter: &filter,
+            concerning: vec![],
         };
         list.page(&mut self.read().await?, slice).await
     }

@@ -99,6 +99,9 @@ pub struct List<'a> {
     pub keyset: Keyset,
     /// Adds the conditions.
     pub filter: &'a (dyn Fn(&mut Select) + Sync),
+    /// Only rows whose owner or caller is each of these DIDs. Every one makes two lists of it, of owners and of other callers,
+    /// which are read in order by an index each and put together.
+    pub concerning: Vec<&'a str>,
 }
 
 impl List<'_> {
@@ -209,16 +212,17 @@ impl List<'_> {
         slice: &Slice,
     ) -> Result<Vec<Vec<T>>> {
         let mut union = Select::default();
-        for (place, part) in parts.iter().enumerate() {
-            let joint = if place == 0 { "" } else { " UNION ALL " };
+        let arms = self.arms();
+        for (arm, (place, part)) in parts.iter().enumerate().flat_map(|part| arms.clone().map(move |arm| (arm, part))) {
+            let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
             let (columns, table) = (self.columns, self.table);
             let _ = write!(union.text, "{joint}SELECT * FROM (SELECT {columns}, {place} AS part FROM {table}");
-            self.confine(&mut union, part);
+            self.confine(&mut union, part, arm);
             self.slice(&mut union, slice);
-            let _ = write!(union.text, ") AS part_{place}");
+            let _ = write!(union.text, ") AS part_{place}_{arm}");
         }
         let mut each: Vec<Vec<T>> = parts.iter().map(|_| vec![]).collect();
-        for Child(row, place) in union.all::<Child<T>>(connection, parts.len()).await? {
+        for Child(row, place) in union.all::<Child<T>>(connection, parts.len() * arms.len()).await? {
             if let Some(rows) = usize::try_from(place).ok().and_then(|place| each.get_mut(place)) {
                 rows.push(row);
             }
@@ -235,25 +239,39 @@ impl List<'_> {
         condition: &(dyn Fn(&mut Select, usize) + Sync),
     ) -> Result<Vec<i64>> {
         let mut union = Select::default();
-        for (place, part) in parts.iter().enumerate() {
-            let joint = if place == 0 { "" } else { " UNION ALL " };
+        let arms = self.arms();
+        for (arm, (place, part)) in parts.iter().enumerate().flat_map(|part| arms.clone().map(move |arm| (arm, part))) {
+            let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
             let _ = write!(union.text, "{joint}SELECT (SELECT count(*) FROM (SELECT 1 FROM {}", self.table);
-            self.confine(&mut union, part);
+            self.confine(&mut union, part, arm);
             condition(&mut union, place);
             let _ = write!(union.text, " LIMIT {most}) AS counted), {place}");
         }
         let mut counts = vec![0; parts.len()];
-        for (count, place) in union.all::<(i64, i64)>(connection, parts.len()).await? {
+        for (count, place) in union.all::<(i64, i64)>(connection, parts.len() * arms.len()).await? {
             if let Some(slot) = usize::try_from(place).ok().and_then(|place| counts.get_mut(place)) {
-                *slot = count;
+                *slot += count;
             }
         }
         Ok(counts)
     }
 
-    fn confine(&self, select: &mut Select, part: &Part<'_>) {
+    /// The lists that make up this one: each DID's rows are those of its own, and those that it called for others.
+    fn arms(&self) -> std::ops::Range<usize> {
+        0..1 << self.concerning.len()
+    }
+
+    fn confine(&self, select: &mut Select, part: &Part<'_>, arm: usize) {
         select.conditions = 0;
         (self.filter)(select);
+        for (bit, did) in self.concerning.iter().enumerate() {
+            if arm >> bit & 1 == 0 {
+                select.equals("owner_did", Some(*did));
+            } else {
+                select.equals("caller_did", Some(*did));
+                select.compares("owner_did", "<>", Some(*did));
+            }
+        }
         for (column, parent) in part {
             select.equals(column, Some(*parent));
         }

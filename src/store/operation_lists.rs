@@ -43,7 +43,6 @@ impl OperationFilter {
     fn apply(&self, select: &mut Select) {
         select.among("state", self.states.as_deref());
         select.among("document_id", self.document_ids.as_deref());
-        select.concerns(self.visible_to.as_deref());
         select.equals("owner_did", self.owner_did.as_deref());
         select.equals("caller_did", self.caller_did.as_deref());
         select.equals("connector_name", self.connector_name.as_deref());
@@ -98,7 +97,7 @@ impl OperationOrder {
 pub const DUE: Keyset = Keyset { columns: &["due_at", "caller_did", "operation_id"], descending: false };
 
 fn list(order: OperationOrder, filter: &(dyn Fn(&mut Select) + Sync)) -> List<'_> {
-    List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter }
+    List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter, concerning: vec![] }
 }
 
 const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
@@ -174,11 +173,10 @@ impl Store {
         order: OperationOrder,
         slice: &Slice,
     ) -> Result<Page<Operation>> {
-        let filter = |select: &mut Select| {
-            select.concerns(viewer.confined_to());
-            filter.apply(select);
-        };
-        list(order, &filter).page(&mut self.read().await?, slice).await
+        let concerning = viewer.confined_to().into_iter().chain(filter.visible_to.as_deref()).collect();
+        let filter = |select: &mut Select| filter.apply(select);
+        let list = List { concerning, ..list(order, &filter) };
+        list.page(&mut self.read().await?, slice).await
     }
 
     /// A page of the operations that are due at `now`, oldest due first.
@@ -195,7 +193,6 @@ impl Store {
         let filter = |select: &mut Select| {
             select.and("state = 'attempted'");
             select.compares("due_at", "<=", Some(now));
-            select.concerns(viewer.confined_to());
             select.equals("owner_did", filter.owner_did.as_deref());
             select.equals("connector_name", filter.connector_name.as_deref());
             if !filter.include_leased {
@@ -203,7 +200,13 @@ impl Store {
                 select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
             }
         };
-        let list = List { table: TABLE, columns: Operation::COLUMNS, keyset: DUE, filter: &filter };
+        let list = List {
+            table: TABLE,
+            columns: Operation::COLUMNS,
+            keyset: DUE,
+            filter: &filter,
+            concerning: viewer.confined_to().into_iter().collect(),
+        };
         list.page(&mut self.read().await?, slice).await
     }
 

@@ -109,7 +109,8 @@ impl Store {
             select.equals("owner_did", owner_did);
             select.equals("provider", provider);
         };
-        let list = List { table: TABLE, columns: PendingAuth::COLUMNS, keyset: KEYSET, filter: &filter };
+        let list =
+            List { table: TABLE, columns: PendingAuth::COLUMNS, keyset: KEYSET, filter: &filter, concerning: vec![] };
         list.page(&mut self.read().await?, slice).await
     }
 }

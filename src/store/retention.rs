@@ -42,7 +42,7 @@ const NOT_NEEDED: &str = "(document_id IS NULL OR (EXISTS (SELECT 1 FROM kubun_c
 statements! {
     MARKED: "",
         "SELECT caller_did, operation_id, coalesce(document_id, '') FROM kubun_connector_operation WHERE collectable = 1 \
-        AND updated_at < $1 AND state IN ('committed', 'dead') AND (lease_token IS NULL OR lease_expires_at < $2) \
+        AND updated_at < $1 AND (lease_token IS NULL OR lease_expires_at < $2) \
         ORDER BY updated_at, caller_did, operation_id LIMIT $3 {for_update}";
     TOMBSTONE: Tombstone::COLUMNS,
         "SELECT {columns} FROM operation_tombstone WHERE caller_did = $1 AND operation_id = $2 AND expires_at > $3";

@@ -147,7 +147,8 @@ impl Store {
             select.equals("owner_did", viewer.confined_to());
             select.equals("connector_name", connector_name);
         };
-        let list = List { table: TABLE, columns: SyncState::COLUMNS, keyset: KEYSET, filter: &filter };
+        let list =
+            List { table: TABLE, columns: SyncState::COLUMNS, keyset: KEYSET, filter: &filter, concerning: vec![] };
         list.page(&mut self.read().await?, slice).await
     }
 }

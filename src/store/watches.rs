@@ -287,7 +287,7 @@ impl Store {
                 select.and(&format!("(claimed_until IS NULL OR claimed_until <= {at})"));
             }
         };
-        let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: DUE, filter: &filter };
+        let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: DUE, filter: &filter, concerning: vec![] };
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -300,7 +300,7 @@ impl Store {
             visible(select, viewer);
             filter.apply(select);
         };
-        let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: KEYSET, filter: &filter };
+        let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: KEYSET, filter: &filter, concerning: vec![] };
         list.page(&mut self.read().await?, slice).await
     }
 }

@@ -139,6 +139,11 @@ impl Harness {
         Self::start_on(other.engine, Database::Existing(other.database.url())).await
     }
 
+    /// Stops what reads beside the requests, the feed's follower above all.
+    pub fn stop_loops(&self) {
+        self.stop.cancel();
+    }
+
     pub fn now(&self) -> i64 {
         self.clock.load(Ordering::SeqCst)
     }
