@@ -41,6 +41,9 @@ pub async fn run(app: App, stop: CancellationToken) {
 
 /// Every task once, batch after batch. What fails is told and tried again in the next round.
 async fn round(app: &App, settings: &Settings, holder: &str) {
+    if let Err(error) = app.store.adopt_all().await {
+        tracing::warn!(%error, "upkeep gives rows their node keys later");
+    }
     let changes = match app.feed.settled_through().await {
         Ok(settled_through) => Some((UpkeepTask::Changes { settled_through }, settings.keep_changes_days)),
         Err(error) => {

@@ -34,6 +34,10 @@ CREATE INDEX kubun_connector_operation_kind ON kubun_connector_operation (last_k
     WHERE last_kind IS NOT NULL;
 CREATE INDEX kubun_connector_operation_caller_due ON kubun_connector_operation
     (caller_did, due_at, operation_id) WHERE due_at IS NOT NULL;
+CREATE INDEX kubun_connector_operation_connector_due ON kubun_connector_operation
+    (connector_name, due_at, caller_did, operation_id) WHERE due_at IS NOT NULL;
+CREATE INDEX kubun_connector_projection_watch_connector_due ON kubun_connector_projection_watch
+    (connector_name, due_at, owner_did, model, account_key, source_id) WHERE due_at IS NOT NULL;
 CREATE INDEX kubun_connector_projection_watch_status ON kubun_connector_projection_watch
     (verification_status, owner_did, connector_name, model, account_key, source_id);
 CREATE INDEX kubun_connector_projection_watch_connector ON kubun_connector_projection_watch
@@ -44,7 +48,7 @@ CREATE INDEX kubun_connector_projection_watch_connector ON kubun_connector_proje
 ALTER TABLE kubun_connector_operation ADD COLUMN collectable integer;
 CREATE INDEX kubun_connector_operation_collectable ON kubun_connector_operation
     (updated_at, caller_did, operation_id) WHERE collectable = 1;
-CREATE INDEX kubun_connector_operation_kept ON kubun_connector_operation (document_id)
+CREATE INDEX kubun_connector_operation_kept ON kubun_connector_operation (document_id, state)
     WHERE collectable IS NULL AND state IN ('committed', 'dead');
 UPDATE kubun_connector_operation SET collectable = 1
     WHERE kubun_connector_operation.state IN ('committed', 'dead') AND (kubun_connector_operation.document_id IS NULL OR (EXISTS (SELECT 1 FROM kubun_connector_operation AS newer WHERE newer.document_id = kubun_connector_operation.document_id
@@ -63,6 +67,17 @@ BEGIN
 END $$;
 CREATE TRIGGER document_winner_drift AFTER INSERT OR UPDATE ON document_winner
     FOR EACH ROW EXECUTE FUNCTION writewatch_mark_drift();
+
+-- A watch that somebody settles on another winner than the one that is recorded. Arming leaves it pending, and is no drift.
+CREATE FUNCTION writewatch_see_drift() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.drifted_at := (SELECT winner.updated_at FROM document_winner AS winner WHERE winner.document_id = NEW.document_id
+        AND winner.digest IS DISTINCT FROM NEW.observed_winner_digest);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER kubun_connector_projection_watch_drift BEFORE INSERT OR UPDATE OF document_id, verified_state_digest,
+    observed_winner_digest, verification_status ON kubun_connector_projection_watch
+    FOR EACH ROW WHEN (NEW.verification_status <> 'pending_verification') EXECUTE FUNCTION writewatch_see_drift();
 
 CREATE FUNCTION writewatch_mark_collectable() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -112,8 +127,18 @@ CREATE INDEX operation_tombstone_reissued_from ON operation_tombstone (reissued_
 
 CREATE INDEX kubun_connector_sweep_receipt_sequence ON kubun_connector_sweep_receipt
     (owner_did, connector_name, partition, sequence);
-CREATE INDEX kubun_connector_sweep_receipt_committed ON kubun_connector_sweep_receipt (committed_at)
-    WHERE committed_at IS NOT NULL;
+-- 1 once the partition's checkpoint has passed a committed receipt: what retention may remove.
+ALTER TABLE kubun_connector_sweep_receipt ADD COLUMN passed integer;
+UPDATE kubun_connector_sweep_receipt SET passed = 1 WHERE committed_at IS NOT NULL AND sequence < (
+    SELECT stands.receipt_sequence FROM kubun_connector_sweep_checkpoint AS stands
+    WHERE stands.owner_did = kubun_connector_sweep_receipt.owner_did
+    AND stands.connector_name = kubun_connector_sweep_receipt.connector_name
+    AND stands.partition = kubun_connector_sweep_receipt.partition);
+CREATE INDEX kubun_connector_sweep_receipt_passed ON kubun_connector_sweep_receipt (committed_at) WHERE passed = 1;
+CREATE INDEX kubun_connector_sweep_candidate_open ON kubun_connector_sweep_candidate
+    (updated_at, document_id, owner_did, connector_name, partition, provenance) WHERE state NOT IN ('applied', 'refused');
+CREATE INDEX kubun_connector_sweep_candidate_owner_open ON kubun_connector_sweep_candidate
+    (owner_did, connector_name, updated_at, document_id, partition, provenance) WHERE state NOT IN ('applied', 'refused');
 CREATE INDEX kubun_connector_sweep_candidate_updated ON kubun_connector_sweep_candidate
     (updated_at, document_id, owner_did, connector_name, partition, provenance);
 CREATE INDEX kubun_connector_sweep_candidate_owner_updated ON kubun_connector_sweep_candidate

@@ -34,6 +34,10 @@ CREATE INDEX kubun_connector_operation_kind ON kubun_connector_operation (last_k
     WHERE last_kind IS NOT NULL;
 CREATE INDEX kubun_connector_operation_caller_due ON kubun_connector_operation
     (caller_did, due_at, operation_id) WHERE due_at IS NOT NULL;
+CREATE INDEX kubun_connector_operation_connector_due ON kubun_connector_operation
+    (connector_name, due_at, caller_did, operation_id) WHERE due_at IS NOT NULL;
+CREATE INDEX kubun_connector_projection_watch_connector_due ON kubun_connector_projection_watch
+    (connector_name, due_at, owner_did, model, account_key, source_id) WHERE due_at IS NOT NULL;
 CREATE INDEX kubun_connector_projection_watch_status ON kubun_connector_projection_watch
     (verification_status, owner_did, connector_name, model, account_key, source_id);
 CREATE INDEX kubun_connector_projection_watch_connector ON kubun_connector_projection_watch
@@ -44,7 +48,7 @@ CREATE INDEX kubun_connector_projection_watch_connector ON kubun_connector_proje
 ALTER TABLE kubun_connector_operation ADD COLUMN collectable INTEGER;
 CREATE INDEX kubun_connector_operation_collectable ON kubun_connector_operation
     (updated_at, caller_did, operation_id) WHERE collectable = 1;
-CREATE INDEX kubun_connector_operation_kept ON kubun_connector_operation (document_id)
+CREATE INDEX kubun_connector_operation_kept ON kubun_connector_operation (document_id, state)
     WHERE collectable IS NULL AND state IN ('committed', 'dead');
 UPDATE kubun_connector_operation SET collectable = 1
     WHERE kubun_connector_operation.state IN ('committed', 'dead') AND (kubun_connector_operation.document_id IS NULL OR (EXISTS (SELECT 1 FROM kubun_connector_operation AS newer WHERE newer.document_id = kubun_connector_operation.document_id
@@ -62,6 +66,28 @@ END;
 CREATE TRIGGER document_winner_moved AFTER UPDATE ON document_winner BEGIN
     UPDATE kubun_connector_projection_watch SET drifted_at = CASE WHEN NEW.digest IS DISTINCT FROM observed_winner_digest THEN NEW.updated_at END
     WHERE document_id = NEW.document_id AND drifted_at IS DISTINCT FROM CASE WHEN NEW.digest IS DISTINCT FROM observed_winner_digest THEN NEW.updated_at END;
+END;
+-- A watch that somebody settles on another winner than the one that is recorded. Arming leaves it pending, and is no drift.
+CREATE TRIGGER kubun_connector_projection_watch_made AFTER INSERT ON kubun_connector_projection_watch
+WHEN NEW.verification_status <> 'pending_verification' BEGIN
+    UPDATE kubun_connector_projection_watch SET drifted_at = (
+        SELECT winner.updated_at FROM document_winner AS winner WHERE winner.document_id = NEW.document_id
+        AND winner.digest IS DISTINCT FROM NEW.observed_winner_digest)
+    WHERE owner_did = NEW.owner_did AND connector_name = NEW.connector_name AND model = NEW.model
+        AND account_key = NEW.account_key AND source_id = NEW.source_id AND drifted_at IS DISTINCT FROM (
+        SELECT winner.updated_at FROM document_winner AS winner WHERE winner.document_id = NEW.document_id
+        AND winner.digest IS DISTINCT FROM NEW.observed_winner_digest);
+END;
+CREATE TRIGGER kubun_connector_projection_watch_drift
+AFTER UPDATE OF document_id, verified_state_digest, observed_winner_digest, verification_status ON kubun_connector_projection_watch
+WHEN NEW.verification_status <> 'pending_verification' BEGIN
+    UPDATE kubun_connector_projection_watch SET drifted_at = (
+        SELECT winner.updated_at FROM document_winner AS winner WHERE winner.document_id = NEW.document_id
+        AND winner.digest IS DISTINCT FROM NEW.observed_winner_digest)
+    WHERE owner_did = NEW.owner_did AND connector_name = NEW.connector_name AND model = NEW.model
+        AND account_key = NEW.account_key AND source_id = NEW.source_id AND drifted_at IS DISTINCT FROM (
+        SELECT winner.updated_at FROM document_winner AS winner WHERE winner.document_id = NEW.document_id
+        AND winner.digest IS DISTINCT FROM NEW.observed_winner_digest);
 END;
 CREATE TRIGGER kubun_connector_operation_made AFTER INSERT ON kubun_connector_operation
 WHEN NEW.state IN ('committed', 'dead') BEGIN
@@ -116,8 +142,18 @@ CREATE INDEX operation_tombstone_reissued_from ON operation_tombstone (reissued_
 
 CREATE INDEX kubun_connector_sweep_receipt_sequence ON kubun_connector_sweep_receipt
     (owner_did, connector_name, partition, sequence);
-CREATE INDEX kubun_connector_sweep_receipt_committed ON kubun_connector_sweep_receipt (committed_at)
-    WHERE committed_at IS NOT NULL;
+-- 1 once the partition's checkpoint has passed a committed receipt: what retention may remove.
+ALTER TABLE kubun_connector_sweep_receipt ADD COLUMN passed INTEGER;
+UPDATE kubun_connector_sweep_receipt SET passed = 1 WHERE committed_at IS NOT NULL AND sequence < (
+    SELECT stands.receipt_sequence FROM kubun_connector_sweep_checkpoint AS stands
+    WHERE stands.owner_did = kubun_connector_sweep_receipt.owner_did
+    AND stands.connector_name = kubun_connector_sweep_receipt.connector_name
+    AND stands.partition = kubun_connector_sweep_receipt.partition);
+CREATE INDEX kubun_connector_sweep_receipt_passed ON kubun_connector_sweep_receipt (committed_at) WHERE passed = 1;
+CREATE INDEX kubun_connector_sweep_candidate_open ON kubun_connector_sweep_candidate
+    (updated_at, document_id, owner_did, connector_name, partition, provenance) WHERE state NOT IN ('applied', 'refused');
+CREATE INDEX kubun_connector_sweep_candidate_owner_open ON kubun_connector_sweep_candidate
+    (owner_did, connector_name, updated_at, document_id, partition, provenance) WHERE state NOT IN ('applied', 'refused');
 CREATE INDEX kubun_connector_sweep_candidate_updated ON kubun_connector_sweep_candidate
     (updated_at, document_id, owner_did, connector_name, partition, provenance);
 CREATE INDEX kubun_connector_sweep_candidate_owner_updated ON kubun_connector_sweep_candidate

@@ -17,6 +17,12 @@ impl BadInput {
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { field: field.into(), problem: problem.into() }
     }
+
+    /// The same refusal of an input inside another.
+    #[must_use]
+    pub fn at(self, path: &str) -> Self {
+        Self { field: format!("{path}.{}", self.field), ..self }
+    }
 }
 
 /// Bytes of an ordinary key: ids, DIDs, names, tokens, digests.

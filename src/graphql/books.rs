@@ -126,7 +126,7 @@ impl BookQuery {
         let store = &ctx.data_unchecked::<Services>().store;
         let viewer = ctx.data_unchecked::<Arc<Viewer>>();
         let found = store.pending_auth(viewer, &state).await.map_err(Failure::from)?;
-        found.map(PendingAuth::try_from).transpose()
+        Ok(found.map(PendingAuth::from))
     }
 
     /// The authorisations that are waited for, oldest first.
@@ -138,7 +138,7 @@ impl BookQuery {
         #[graphql(desc = "How many, 0 to 100; 50 when left out.")] first: Option<i32>,
         #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
     ) -> async_graphql::Result<PendingAuthConnection> {
-        pending_auth::list(ctx, (owner_did, provider), forward(first, after)).await
+        Ok(pending_auth::list(ctx, (owner_did, provider), forward(first, after)).await?)
     }
 
     /// What counts of the signed claims about one owner and id.

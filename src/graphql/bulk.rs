@@ -15,9 +15,10 @@ pub(super) async fn perform_each<I, A: Act>(
     checked: impl Fn(I) -> std::result::Result<A, BadInput>,
 ) -> Result<Vec<A::Answer>> {
     bounds::length("inputs", inputs.len())?;
-    let acts = inputs.into_iter().enumerate().map(|(place, input)| {
-        checked(input).map_err(|bad| BadInput::new(format!("inputs[{place}].{}", bad.field), bad.problem))
-    });
+    let acts = inputs
+        .into_iter()
+        .enumerate()
+        .map(|(place, input)| checked(input).map_err(|bad| bad.at(&format!("inputs[{place}]"))));
     let acts = acts.collect::<std::result::Result<Vec<A>, BadInput>>().map_err(Failure::from)?;
     perform(ctx, Each(acts)).await
 }

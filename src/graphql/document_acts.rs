@@ -1,5 +1,7 @@
 //! The documents' mutations: retention, trims, repairs and observations.
 
+use std::sync::Arc;
+
 use async_graphql::{Context, InputObject, Object, SimpleObject};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -260,9 +262,11 @@ impl DocumentActs {
         bounds::key("owner", &owner).map_err(Failure::from)?;
         bounds::key("id", &id).map_err(Failure::from)?;
         let payload = payload.map(|text| {
-            URL_SAFE_NO_PAD.decode(text).ok().filter(|bytes| bytes.len() <= bounds::JSON_BYTES).ok_or_else(|| {
-                BadInput::new("payload", format!("must be at most {} bytes of base64url", bounds::JSON_BYTES))
-            })
+            URL_SAFE_NO_PAD
+                .decode(text)
+                .ok()
+                .filter(|bytes| bytes.len() <= bounds::JSON_BYTES)
+                .ok_or_else(|| BadInput::new("payload", format!("must be at most {} bytes", bounds::JSON_BYTES)))
         });
         let payload = payload.transpose().map_err(Failure::from)?;
         let services = ctx.data_unchecked::<Services>();
@@ -273,7 +277,9 @@ impl DocumentActs {
                 reason: Some(reason),
             }),
             Ok(copy) => {
-                let (outcome, decision) = perform(ctx, acts::PutObservationRecord(copy)).await?;
+                let (outcome, decision) =
+                    perform(ctx, acts::PutObservationRecord { copy, services: Arc::clone(&services.service_dids) })
+                        .await?;
                 let decision = decision.map(ObservationDecision::from);
                 Ok(ObservationRecordPayload { outcome, decision, reason: None })
             }
@@ -289,7 +295,9 @@ impl DocumentActs {
         bounds::key("owner", &input.owner).map_err(Failure::from)?;
         bounds::key("id", &input.id).map_err(Failure::from)?;
         bounds::key("signer", &input.signer).map_err(Failure::from)?;
-        let act = acts::PruneObservationRecord { owner: input.owner, id: input.id, signer: input.signer };
+        let PruneObservationInput { owner, id, signer } = input;
+        let services = Arc::clone(&ctx.data_unchecked::<Services>().service_dids);
+        let act = acts::PruneObservationRecord { owner, id, signer, services };
         Ok(DeletePayload::of(perform(ctx, act).await?))
     }
 

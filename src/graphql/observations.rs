@@ -72,7 +72,7 @@ pub(super) fn checked_copy(
     if claim.owner != owner || claim.id != id {
         return Err("the claim is about another owner or id".to_owned());
     }
-    if claim.signer != owner && !service_dids.contains(&claim.signer) {
+    if !claim.is_signed_by_one_of(service_dids) {
         return Err("the issuer is neither the owner nor a configured service".to_owned());
     }
     if let Some(bytes) = &payload
@@ -95,7 +95,8 @@ pub(super) async fn decisions(
     }
     let keys: Vec<(String, String)> = keys.into_iter().map(|key| (key.owner, key.id)).collect();
     let viewer = ctx.data_unchecked::<Arc<Viewer>>();
-    let found = ctx.data_unchecked::<Services>().store.observation_decisions(&keys).await?;
+    let Services { store, service_dids, .. } = ctx.data_unchecked::<Services>();
+    let found = store.observation_decisions(&keys, service_dids).await?;
     let seen = |decision: &Decision| viewer.sees(Some(&decision.owner), None);
     Ok(found.into_iter().map(|decision| decision.filter(seen).map(ObservationDecision::from)).collect())
 }

@@ -44,15 +44,11 @@ pub(super) struct PendingAuth {
     expires_at: DateTime,
 }
 
-impl TryFrom<domain::PendingAuth> for PendingAuth {
-    type Error = async_graphql::Error;
-
-    fn try_from(row: domain::PendingAuth) -> async_graphql::Result<Self> {
-        let scopes = serde_json::from_str(&row.scopes).map_err(|error| {
-            tracing::error!(%error, "stored scopes cannot be read");
-            async_graphql::Error::new("internal error")
-        })?;
-        Ok(Self {
+impl From<domain::PendingAuth> for PendingAuth {
+    fn from(row: domain::PendingAuth) -> Self {
+        // The secret is gone from the table by now: a list that somebody wrote otherwise must not keep it from its owner.
+        let scopes = serde_json::from_str(&row.scopes).unwrap_or_else(|_| vec![row.scopes.clone()]);
+        Self {
             state: row.state,
             provider: row.provider,
             owner_did: row.owner_did,
@@ -63,7 +59,7 @@ impl TryFrom<domain::PendingAuth> for PendingAuth {
             incremental: row.is_incremental != 0,
             created_at: DateTime(row.created_at),
             expires_at: DateTime(row.expires_at),
-        })
+        }
     }
 }
 
@@ -76,26 +72,17 @@ pub(super) async fn list(
     ctx: &Context<'_>,
     (owner_did, provider): (Option<String>, Option<String>),
     args: PageArgs,
-) -> async_graphql::Result<PendingAuthConnection> {
-    let read = async || -> Result<_> {
-        let slice = args.slice(ctx, |field, cursor| decode_cursor(LIST, "it", field, cursor))?;
-        bounds::optional_key("ownerDid", owner_did.as_deref())?;
-        bounds::optional_key("provider", provider.as_deref())?;
-        let store = &ctx.data_unchecked::<Services>().store;
-        let of = (owner_did.as_deref(), provider.as_deref());
-        Ok(store.pending_auths(ctx.data_unchecked::<Arc<Viewer>>(), of, &slice).await?)
-    };
-    let page = read().await?;
-    let rows: Vec<(String, PendingAuth)> = page
-        .rows
-        .into_iter()
-        .map(|row| {
-            let key = vec![KeyPart::Int(row.created_at), KeyPart::Text(row.state.clone())];
-            Ok((encode_cursor(LIST, key), PendingAuth::try_from(row)?))
-        })
-        .collect::<async_graphql::Result<_>>()?;
-    let page = crate::store::Page { rows, has_next: page.has_next, has_previous: page.has_previous, total: page.total };
-    Ok(PendingAuthConnection::new(page, |row| row))
+) -> Result<PendingAuthConnection> {
+    let slice = args.slice(ctx, |field, cursor| decode_cursor(LIST, "it", field, cursor))?;
+    bounds::optional_key("ownerDid", owner_did.as_deref())?;
+    bounds::optional_key("provider", provider.as_deref())?;
+    let store = &ctx.data_unchecked::<Services>().store;
+    let of = (owner_did.as_deref(), provider.as_deref());
+    let page = store.pending_auths(ctx.data_unchecked::<Arc<Viewer>>(), of, &slice).await?;
+    Ok(PendingAuthConnection::new(page, |row| {
+        let key = vec![KeyPart::Int(row.created_at), KeyPart::Text(row.state.clone())];
+        (encode_cursor(LIST, key), PendingAuth::from(row))
+    }))
 }
 
 /// Waits for an authorisation.
@@ -190,15 +177,13 @@ pub(super) struct PendingAuthPayload {
     code_verifier: Option<String>,
 }
 
-impl TryFrom<PendingAuthActed> for PendingAuthPayload {
-    type Error = async_graphql::Error;
-
-    fn try_from(acted: PendingAuthActed) -> async_graphql::Result<Self> {
-        Ok(Self {
+impl From<PendingAuthActed> for PendingAuthPayload {
+    fn from(acted: PendingAuthActed) -> Self {
+        Self {
             outcome: acted.outcome,
-            pending_auth: acted.pending.map(PendingAuth::try_from).transpose()?,
+            pending_auth: acted.pending.map(PendingAuth::from),
             code_verifier: acted.code_verifier.map(|secret| secret.0),
-        })
+        }
     }
 }
 
@@ -215,7 +200,7 @@ impl PendingAuthActs {
         ctx: &Context<'_>,
         #[graphql(desc = "The authorisation and its secret.")] input: CreatePendingAuthInput,
     ) -> async_graphql::Result<PendingAuthPayload> {
-        perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?.try_into()
+        Ok(perform(ctx, input.checked(now(ctx)).map_err(Failure::from)?).await?.into())
     }
 
     /// Takes an authorisation out, with its secret: of all who try, one gets it.
@@ -225,7 +210,7 @@ impl PendingAuthActs {
         #[graphql(desc = "What names it.")] input: ConsumePendingAuthInput,
     ) -> async_graphql::Result<PendingAuthPayload> {
         bounds::key("state", &input.state).map_err(Failure::from)?;
-        perform(ctx, acts::ConsumePendingAuth(input.state)).await?.try_into()
+        Ok(perform(ctx, acts::ConsumePendingAuth(input.state)).await?.into())
     }
 
     /// Removes authorisations that are too old, the oldest first.

@@ -2,7 +2,8 @@
 //! name a driver.
 //!
 //! One SQL text with `$1` placeholders serves both. What a text may hold beside SQL: `{columns}`, the row's column
-//! list, and `{for_update}`, which is `FOR UPDATE` on PostgreSQL and nothing on `SQLite`, whose one writer needs no lock.
+//! list, `{for_update}` and `{skip_locked}`, which are `FOR UPDATE` and `FOR UPDATE SKIP LOCKED` on PostgreSQL and nothing on
+//! `SQLite`, whose one writer needs no lock.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,11 +59,12 @@ impl Statement {
 
     /// The text for one engine.
     pub fn text(&'static self, engine: Engine) -> &'static str {
-        let (slot, lock) = match engine {
-            Engine::Sqlite => (&self.texts[0], ""),
-            Engine::Postgres => (&self.texts[1], "FOR UPDATE"),
+        let (slot, lock, free) = match engine {
+            Engine::Sqlite => (&self.texts[0], "", ""),
+            Engine::Postgres => (&self.texts[1], "FOR UPDATE", "FOR UPDATE SKIP LOCKED"),
         };
-        slot.get_or_init(|| self.template.replace("{columns}", self.columns).replace("{for_update}", lock))
+        let text = || self.template.replace("{columns}", self.columns).replace("{for_update}", lock);
+        slot.get_or_init(|| text().replace("{skip_locked}", free))
     }
 }
 

@@ -74,6 +74,12 @@ impl Lock {
         Self::of(&["sync_state", connector_name, owner_did])
     }
 
+    /// A pending authorisation, there or not.
+    #[must_use]
+    pub fn pending_auth(state: &str) -> Self {
+        Self::of(&["pending_auth", state])
+    }
+
     /// The observations of one id, whoever's.
     #[must_use]
     pub fn observations(id: &str) -> Self {

@@ -62,6 +62,9 @@ use writer::{Job, Pending, Writer};
 /// Readings of the database's clock, of which the quickest counts.
 const CLOCK_READINGS: usize = 3;
 
+/// How often a read has rows of the package adopted before it takes an unknown node id for unknown.
+const ADOPTIONS_A_READ: u32 = 4;
+
 /// How often a stream reads again while the database is not reached, and how long it waits in between.
 const PATIENCE: (u32, Duration) = (50, Duration::from_millis(200));
 
@@ -218,14 +221,14 @@ impl Store {
         viewer: &Viewer,
         node_keys: &[String],
     ) -> Result<Vec<T>> {
-        for try_again in [true, false] {
+        for tries_left in (0..=ADOPTIONS_A_READ).rev() {
             let mut select = select::Select::new(columns, digested.table);
             select.among("node_key", Some(node_keys));
             select.equals("owner_did", viewer.confined_to());
             let mut connection = self.read().await?;
             let found = select.all(&mut connection, 1).await?;
             let all = found.len() == node_keys.len();
-            if all || !try_again || !digested.has_unadopted(&mut connection).await? {
+            if all || tries_left == 0 || !digested.has_unadopted(&mut connection).await? {
                 return Ok(found);
             }
             drop(connection);
@@ -236,6 +239,19 @@ impl Store {
 
     async fn read(&self) -> Result<Connection> {
         self.shared.pools.reader(&self.shared.statements).await
+    }
+
+    /// Gives the package's rows their node keys, some at a time.
+    ///
+    /// # Errors
+    /// As `perform`.
+    pub async fn adopt_all(&self) -> Result<()> {
+        for digested in [&watches::DIGESTED, &sweeps::RECEIPT_KEYS, &sweeps::CANDIDATE_KEYS, &sync::DIGESTED] {
+            while digested.has_unadopted(&mut self.read().await?).await? {
+                self.perform(&Arc::new(Viewer::open()), acts::Adopt(digested)).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Prepares one text, without running it.

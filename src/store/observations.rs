@@ -35,51 +35,44 @@ statements! {
 }
 
 impl Stored {
-    /// The copy, unless somebody wrote what is none.
-    fn verified(self) -> Option<Copy> {
+    /// The copy, unless somebody wrote what is none, or who may not sign.
+    fn verified(self, services: &[String]) -> Option<Copy> {
         let claim = read_stored(&self.op_jwt).ok().filter(|claim| claim.owner == self.owner && claim.id == self.id)?;
+        if !claim.is_signed_by_one_of(services) {
+            return None;
+        }
         Some(Copy { claim, op_jwt: self.op_jwt, payload: self.payload })
     }
 }
 
 /// The valid copies of an owner and id.
-pub(super) async fn copies(tx: &mut Tx, owner: &str, id: &str) -> Result<Vec<Copy>> {
+pub(super) async fn copies(tx: &mut Tx, (owner, id): (&str, &str), services: &[String]) -> Result<Vec<Copy>> {
     let rows: Vec<Stored> = tx.all(&OF_ID, args![TYPE, owner, id]).await?;
-    Ok(rows.into_iter().filter_map(Stored::verified).collect())
+    Ok(rows.into_iter().filter_map(|row| row.verified(services)).collect())
 }
 
-/// Keeps a copy, and beside it only those with the given hashes.
-pub(super) async fn keep(tx: &mut Tx, copy: &Copy, stay: &[String]) -> Result<()> {
-    let claim = &copy.claim;
-    tx.must_hold(Lock::observations(&claim.id))?;
-    let args = args![TYPE, &claim.owner, &claim.id, &claim.op_hash, &claim.hlc, &copy.op_jwt, copy.payload.clone()];
-    tx.write(&PUT, args).await?;
-    let mut kept = stay.to_vec();
-    kept.push(claim.op_hash.clone());
-    let mut delete = Select::delete(TABLE);
-    delete.equals("type", Some(TYPE));
-    delete.equals("owner", Some(claim.owner.as_str()));
-    delete.equals("id", Some(claim.id.as_str()));
-    delete.not_among("op_hash", &kept);
-    let (text, args) = delete.returning("op_hash");
-    tx.write_returning::<(String,)>(super::Sql::Shaped(&text), args).await?;
-    tx.emit(NewChange::document("put_observation", &claim.id).with("claimDigest", Some(claim.claim_digest.as_str())));
-    Ok(())
-}
-
-/// Removes the copies with these hashes; how many there were.
-pub(super) async fn remove(tx: &mut Tx, owner: &str, id: &str, hashes: &[String]) -> Result<usize> {
+/// Keeps these copies of an owner and id, and no others; how many went.
+pub(super) async fn keep(
+    tx: &mut Tx,
+    transition: &'static str,
+    (owner, id): (&str, &str),
+    copies: &[Copy],
+) -> Result<usize> {
     tx.must_hold(Lock::observations(id))?;
+    for Copy { claim, op_jwt, payload } in copies {
+        let args = args![TYPE, owner, id, &claim.op_hash, &claim.hlc, op_jwt, payload.clone()];
+        tx.write(&PUT, args).await?;
+    }
+    let kept: Vec<String> = copies.iter().map(|copy| copy.claim.op_hash.clone()).collect();
     let mut delete = Select::delete(TABLE);
     delete.equals("type", Some(TYPE));
     delete.equals("owner", Some(owner));
     delete.equals("id", Some(id));
-    delete.among("op_hash", Some(hashes));
+    delete.not_among("op_hash", &kept);
     let (text, args) = delete.returning("op_hash");
     let removed = tx.write_returning::<(String,)>(super::Sql::Shaped(&text), args).await?.len();
-    if removed > 0 {
-        tx.emit(NewChange::document("prune_observation", id));
-    }
+    let digest = copies.first().map(|copy| copy.claim.claim_digest.as_str());
+    tx.emit(NewChange::document(transition, id).of_owner(owner, None).with("claimDigest", digest));
     Ok(removed)
 }
 
@@ -97,14 +90,19 @@ impl Store {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn observation_decisions(&self, keys: &[(String, String)]) -> Result<Vec<Option<Decision>>> {
+    pub async fn observation_decisions(
+        &self,
+        keys: &[(String, String)],
+        services: &[String],
+    ) -> Result<Vec<Option<Decision>>> {
         let mut select = Select::new(Stored::COLUMNS, TABLE);
-        let ids: Vec<String> = keys.iter().map(|(_, id)| id.clone()).collect();
+        if keys.is_empty() {
+            return Ok(vec![]);
+        }
         select.equals("type", Some(TYPE));
-        select.among("owner", Some(&keys.iter().map(|(owner, _)| owner.clone()).collect::<Vec<_>>()));
-        select.among("id", Some(&ids));
-        let rows: Vec<Stored> = select.all(&mut self.read().await?, 1).await?;
-        let copies: Vec<Copy> = rows.into_iter().filter_map(Stored::verified).collect();
+        select.keys(&["owner", "id"], keys.iter().map(|(owner, id)| [owner.as_str(), id.as_str()]));
+        let rows: Vec<Stored> = select.all(&mut self.read().await?, keys.len()).await?;
+        let copies: Vec<Copy> = rows.into_iter().filter_map(|row| row.verified(services)).collect();
         let of = |(owner, id): &(String, String)| {
             let of_key = copies.iter().filter(|copy| copy.claim.owner == *owner && copy.claim.id == *id);
             decide(&of_key.cloned().collect::<Vec<_>>())

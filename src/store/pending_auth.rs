@@ -27,7 +27,7 @@ statements! {
         RETURNING {columns}, code_verifier";
     DELETE_EXPIRED: "",
         "DELETE FROM kubun_connector_pending_auth WHERE state IN (SELECT state FROM kubun_connector_pending_auth \
-        WHERE expires_at < $1 AND owner_did = coalesce($2, owner_did) ORDER BY expires_at, state LIMIT $3)";
+        WHERE expires_at < $1 AND owner_did = coalesce($2, owner_did) ORDER BY expires_at, state LIMIT $3 {skip_locked})";
 }
 
 /// Oldest first.

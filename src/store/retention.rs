@@ -58,20 +58,40 @@ statements! {
 /// Removes the oldest finished operations that nobody needs, each with its tombstone; how many. The caller keeps every other
 /// writer of ours out.
 pub(super) async fn collect(tx: &mut Tx, before: i64, limit: i32) -> Result<usize> {
-    let marked: Vec<(String, String, String)> = tx.all(&MARKED, args![before, tx.now(), limit]).await?;
-    if marked.is_empty() {
-        return Ok(0);
+    let mut collected = 0;
+    while let Some(left) =
+        usize::try_from(limit).ok().and_then(|limit| limit.checked_sub(collected)).filter(|left| *left > 0)
+    {
+        let left = i32::try_from(left).unwrap_or(limit);
+        let marked: Vec<(String, String, String)> = tx.all(&MARKED, args![before, tx.now(), left]).await?;
+        if marked.is_empty() {
+            break;
+        }
+        keep_neighbours(tx, marked.iter().map(|(_, _, document)| document)).await?;
+        let of_marked = |select: &mut Select| {
+            let keys = marked.iter().map(|(caller, id, _)| [caller.as_str(), id.as_str()]);
+            select.keys(&["caller_did", "operation_id"], keys);
+            select.and("collectable = 1");
+        };
+        let mut delete = Select::delete(OPERATIONS);
+        of_marked(&mut delete);
+        delete.and("state IN ('committed', 'dead')");
+        delete.and(NOT_NEEDED);
+        let (text, args) = delete.returning(Operation::COLUMNS);
+        let removed: Vec<Operation> = tx.write_returning(Sql::Once(&text), args).await?;
+        bury(tx, "collect", &removed).await?;
+        if removed.len() < marked.len() {
+            // What kept them was removed by somebody since they were marked: they are not looked at again until they are
+            // marked again.
+            let mut unmark = Select::update(OPERATIONS);
+            unmark.set("collectable = NULL", Vec::<i64>::new());
+            of_marked(&mut unmark);
+            let (text, args) = unmark.returning("caller_did");
+            tx.write_returning::<(String,)>(Sql::Once(&text), args).await?;
+        }
+        collected += removed.len();
     }
-    keep_neighbours(tx, marked.iter().map(|(_, _, document)| document)).await?;
-    let mut delete = Select::delete(OPERATIONS);
-    delete.keys(&["caller_did", "operation_id"], marked.iter().map(|(caller, id, _)| [caller.as_str(), id.as_str()]));
-    delete.and("collectable = 1");
-    delete.and("state IN ('committed', 'dead')");
-    delete.and(NOT_NEEDED);
-    let (text, args) = delete.returning(Operation::COLUMNS);
-    let removed: Vec<Operation> = tx.write_returning(Sql::Once(&text), args).await?;
-    bury(tx, "collect", &removed).await?;
-    Ok(removed.len())
+    Ok(collected)
 }
 
 /// Holds the rows that keep others' place against change by writers that take no locks of ours.
@@ -84,7 +104,7 @@ async fn keep_neighbours(tx: &mut Tx, documents: impl Iterator<Item = &String>) 
     for chunk in documents.into_iter().collect::<Vec<_>>().chunks(128) {
         let mut select = Select::new("caller_did", OPERATIONS);
         select.among("document_id", Some(chunk));
-        select.and("state IN ('committed', 'dead') ORDER BY document_id, caller_did, operation_id FOR UPDATE");
+        select.and("collectable IS NULL AND state IN ('committed', 'dead') ORDER BY document_id, caller_did, operation_id FOR UPDATE");
         tx.all_of::<(String,)>(select).await?;
     }
     Ok(())

@@ -60,7 +60,7 @@ statements! {
         "SELECT {columns} FROM kubun_connector_sweep_candidate WHERE owner_did = $1 AND connector_name = $2 AND partition = $3 \
         AND state NOT IN ('applied', 'refused') AND provenance IN (SELECT earlier.provenance \
         FROM kubun_connector_sweep_receipt AS earlier WHERE earlier.owner_did = $1 AND earlier.connector_name = $2 \
-        AND earlier.partition = $3 AND earlier.sequence < $4) ORDER BY provenance, document_id LIMIT 1";
+        AND earlier.partition = $3 AND earlier.sequence <= $4 AND earlier.provenance <> $5) ORDER BY provenance, document_id LIMIT 1";
     DELETE_APPLIED: Candidate::COLUMNS,
         "DELETE FROM kubun_connector_sweep_candidate WHERE owner_did = $1 AND connector_name = $2 AND partition = $3 \
         AND provenance = $4 AND state = 'applied' RETURNING {columns}";
@@ -74,10 +74,11 @@ statements! {
     DELETE_COMMITTED: Receipt::COLUMNS,
         "DELETE FROM kubun_connector_sweep_receipt WHERE (owner_did, connector_name, partition, provenance) IN \
         (SELECT old.owner_did, old.connector_name, old.partition, old.provenance FROM kubun_connector_sweep_receipt AS old \
-        JOIN kubun_connector_sweep_checkpoint AS stands ON stands.owner_did = old.owner_did \
-        AND stands.connector_name = old.connector_name AND stands.partition = old.partition \
-        WHERE old.committed_at < $1 AND old.sequence < stands.receipt_sequence ORDER BY old.committed_at LIMIT $2) \
+        WHERE old.passed = 1 AND old.committed_at < $1 ORDER BY old.committed_at LIMIT $2) \
         RETURNING {columns}";
+    MARK_PASSED: "",
+        "UPDATE kubun_connector_sweep_receipt SET passed = 1 WHERE owner_did = $1 AND connector_name = $2 AND partition = $3 \
+        AND sequence < $4 AND committed_at IS NOT NULL AND passed IS NULL";
     PARTITIONS_OF_DOCUMENT: "",
         "SELECT DISTINCT owner_did, connector_name, partition FROM kubun_connector_sweep_candidate WHERE document_id = $1";
     DELETE_OF_DOCUMENT: Candidate::COLUMNS,
@@ -219,10 +220,11 @@ pub(super) async fn unresolved(tx: &mut Tx, receipt: &Receipt) -> Result<Option<
     tx.first(&UNRESOLVED, key_args(receipt.parts())).await
 }
 
-/// A candidate of an earlier receipt of the partition that is not resolved.
+/// A candidate of an earlier receipt of the partition that is not resolved. Of the package's receipts several may have one
+/// sequence: then each is earlier than the other, so that no checkpoint passes what is not handled.
 pub(super) async fn earlier_unresolved(tx: &mut Tx, receipt: &Receipt) -> Result<Option<Candidate>> {
     let mut args = key_args(receipt.partition().parts());
-    args.extend(args![receipt.sequence]);
+    args.extend(args![receipt.sequence, &receipt.provenance]);
     tx.first(&EARLIER_UNRESOLVED, args).await
 }
 
@@ -245,6 +247,10 @@ pub(super) async fn commit(tx: &mut Tx, receipt: &Receipt) -> Result<(Receipt, C
         tx.emit(NewChange::candidate("remove", Some(&row), None));
     }
     let stands = checkpoint(tx, &partition).await?;
+    let reached = stands.as_ref().map_or(0, |stands| stands.receipt_sequence).max(receipt.sequence);
+    let mut args = key_args(partition.parts());
+    args.extend(args![reached]);
+    tx.write(&MARK_PASSED, args).await?;
     if let Some(stands) = stands.filter(|stands| stands.receipt_sequence >= receipt.sequence) {
         return Ok((committed, stands));
     }

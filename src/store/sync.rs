@@ -16,7 +16,7 @@ use crate::domain::viewer::Viewer;
 
 const TABLE: &str = "kubun_connector_sync_state";
 /// How its rows are named.
-const DIGESTED: Digested = Digested { table: TABLE, key: &["connector_name", "owner_did"] };
+pub(super) const DIGESTED: Digested = Digested { table: TABLE, key: &["connector_name", "owner_did"] };
 
 row!(SyncState from "kubun_connector_sync_state" {
     connector_name, owner_did, checkpoint, last_synced_at, entity_count, status, error, recovery, version, incarnation,

@@ -40,12 +40,18 @@ pub trait Act: Send + Sync + 'static {
     /// a batch are taken in one order before any act runs; an act that then finds that the facts moved says `Moved`.
     fn locks(&self, tx: &mut Tx) -> impl Future<Output = Result<Locks>> + Send;
 
+    /// How much of a batch it takes, in single acts.
+    fn weight(&self) -> usize {
+        1
+    }
+
     /// Reads, decides and writes. An expected refusal is an answer; it must leave the database as it was.
     fn run(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Answer>> + Send;
 }
 
 /// An act in the queue, whatever it answers.
 pub(super) trait Job: Send + Sync {
+    fn weight(&self) -> usize;
     fn locks<'a>(&'a self, tx: &'a mut Tx) -> BoxFuture<'a, Result<Locks>>;
     fn run<'a>(&'a mut self, tx: &'a mut Tx) -> BoxFuture<'a, Result<()>>;
     fn finish(self: Box<Self>, failure: Option<Error>);
@@ -59,6 +65,10 @@ pub(super) struct Pending<A: Act> {
 }
 
 impl<A: Act> Job for Pending<A> {
+    fn weight(&self) -> usize {
+        self.act.weight()
+    }
+
     fn locks<'a>(&'a self, tx: &'a mut Tx) -> BoxFuture<'a, Result<Locks>> {
         Box::pin(self.act.locks(tx))
     }
@@ -115,7 +125,9 @@ impl Writer {
                     if count == 0 {
                         return;
                     }
-                    self.settle(std::mem::take(&mut batch)).await;
+                    for batch in weighed(std::mem::take(&mut batch)) {
+                        self.settle(batch).await;
+                    }
                 }
                 // What waits is still done; what comes later is refused.
                 () = stop.cancelled(), if !self.queue.is_closed() => self.queue.close(),
@@ -242,6 +254,22 @@ impl Writer {
         }
         None
     }
+}
+
+/// Cuts what was drained, in order, so that no batch but one of a single act weighs more than its bound.
+fn weighed(drained: Vec<Box<dyn Job>>) -> Vec<Vec<Box<dyn Job>>> {
+    let mut batches: Vec<(usize, Vec<Box<dyn Job>>)> = vec![];
+    for job in drained {
+        let weight = job.weight();
+        match batches.last_mut() {
+            Some((taken, batch)) if *taken + weight <= BATCH_ACTS => {
+                *taken += weight;
+                batch.push(job);
+            }
+            _ => batches.push((weight, vec![job])),
+        }
+    }
+    batches.into_iter().map(|(_, batch)| batch).collect()
 }
 
 async fn run_batch(tx: &mut Tx, batch: &mut [Box<dyn Job>]) -> Result<()> {

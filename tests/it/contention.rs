@@ -77,6 +77,9 @@ on_both_engines! {
         let told = harness.ask(query, json!({ "inputs": [{ "id": ids[1] }, { "id": unknown }, { "id": ids[0] }] })).await["requestRepulls"].take();
         let row = |document: &str| json!({ "outcome": "OPENED", "watch": { "documentId": document, "generation": 1 } });
         assert_eq!(told, json!([row("b"), { "outcome": "NOOP", "watch": null }, row("a")]));
+        harness.database.execute("UPDATE kubun_connector_projection_watch SET version = 2147483647 WHERE document_id = 'a'").await;
+        let bounded = harness.answer(query, json!({ "inputs": [{ "id": ids[1] }, { "id": ids[0] }] })).await;
+        assert_eq!(bounded["errors"][0]["extensions"]["field"], "inputs[1].version");
         let query = "mutation($inputs: [RecordWinnerInput!]!) { recordWinners(inputs: $inputs) { outcome winner { documentId } } }";
         let inputs = json!([{ "documentId": "b", "digest": "w" }, { "documentId": "c", "digest": "w" }]);
         let told = harness.ask(query, json!({ "inputs": inputs })).await["recordWinners"].take();

@@ -182,6 +182,37 @@ async fn services_sign_beside_the_owner_and_may_be_pruned() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stored_copy_by_a_stranger_counts_for_nothing_and_a_payload_stays_with_its_claim() {
+    let fixtures = fixtures();
+    let (one, other) = (&fixtures[0], &fixtures[3]);
+    assert_eq!((&one["signer"], &one["claimDigest"]), (&other["signer"], &other["claimDigest"]));
+    let (smaller, larger) = if one["opHash"].as_str() < other["opHash"].as_str() { (one, other) } else { (other, one) };
+    let stranger = fixtures.iter().find(|fixture| fixture["name"] == "next millisecond").unwrap();
+    assert_ne!(stranger["signer"], stranger["owner"]);
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let harness = Harness::start(engine).await;
+        harness.set_clock(AFTER_FIXTURES);
+        let text = |fixture: &Value, field: &str| fixture[field].as_str().unwrap().to_owned();
+        let insert = format!(
+            "INSERT INTO kubun_connector_observation_records (type, owner, id, op_hash, hlc, op_jwt) VALUES ('connector.observation', '{}', '{}', '{}', '{}', '{}')",
+            text(stranger, "owner"),
+            text(stranger, "id"),
+            text(stranger, "opHash"),
+            text(stranger, "hlc"),
+            text(stranger, "jwt"),
+        );
+        harness.database.execute(&insert).await;
+        let stored = put(&harness, smaller, json!({ "payload": null })).await;
+        assert_eq!((&stored["outcome"], &stored["decision"]["hlc"]), (&json!("STORED"), &smaller["hlc"]));
+        assert_eq!(stored["decision"]["payload"], Value::Null);
+        let again = put(&harness, larger, json!({})).await;
+        assert_eq!((&again["outcome"], &again["decision"]["payload"]), (&json!("DUPLICATE"), &larger["payload"]));
+        let kept = harness.database.texts("SELECT op_hash FROM kubun_connector_observation_records").await;
+        assert_eq!(kept, [text(smaller, "opHash")]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repair_that_commits_late_is_not_skipped() {
     let harness = Harness::start(Engine::Postgres).await;
     harness.act("putObservationRepair", repair("a", true), "repair { present }").await;

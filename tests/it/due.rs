@@ -105,6 +105,18 @@ on_both_engines! {
         assert_eq!(watches(&harness, json!({ "includeLeased": true })).await, ["failed", "pending"]);
     }
 
+    async fn a_watch_that_the_package_settles_on_another_winner_is_due(harness: Harness) {
+        settled(&harness, "d", "w1").await;
+        harness.database.execute("UPDATE kubun_connector_projection_watch SET verified_state_digest = 'p', observed_winner_digest = 'p'").await;
+        assert_eq!(watches(&harness, json!({})).await, ["d"]);
+        harness.database.execute("UPDATE kubun_connector_projection_watch SET verified_state_digest = 'w1', observed_winner_digest = 'w1'").await;
+        assert_eq!(watches(&harness, json!({})).await, [""; 0]);
+        move_winner(&harness, "e", "w1").await;
+        harness.database.execute("INSERT INTO kubun_connector_projection_watch (owner_did, connector_name, model, account_key, source_id, document_id,
+            verified_state_digest, observed_winner_digest, verification_status, created_at, updated_at) VALUES ('o', 'c', 'm', 'a', 's', 'e', 'p', 'p', 'verified', 1, 1)").await;
+        assert_eq!(watches(&harness, json!({})).await, ["e"]);
+    }
+
     async fn what_drifted_is_done_once_it_is_armed(harness: Harness) {
         let watch = settled(&harness, "d", "w1").await;
         move_winner(&harness, "d", "w2").await;

@@ -126,6 +126,22 @@ on_both_engines! {
         assert_eq!(left(&harness).await, ["new", "old"]);
     }
 
+    async fn marks_whose_keeper_was_removed_do_not_starve_the_others(harness: Harness) {
+        for document in 0..20 {
+            let name = format!("'d{document}'");
+            settled(&harness, &format!("old{document}"), &[("document_id", &name)]).await;
+            settled(&harness, &format!("new{document}"), &[("document_id", &name), ("created_at", "2")]).await;
+        }
+        harness.database.execute("DELETE FROM kubun_connector_operation WHERE operation_id LIKE 'new%'").await;
+        for key in ["a", "b"] {
+            settled(&harness, key, &[("document_id", "NULL"), ("updated_at", "50")]).await;
+        }
+        assert_eq!(collect(&harness, 100, 5).await, 2);
+        assert_eq!(left(&harness).await.len(), 20);
+        settled(&harness, "newer", &[("document_id", "'d7'"), ("created_at", "9")]).await;
+        assert_eq!(collect(&harness, 100, 5).await, 1, "marked again once something newer is there");
+    }
+
     async fn a_replay_of_what_was_collected_is_settled_and_never_claimed(harness: Harness) {
         settled(&harness, "k", &[("document_id", "NULL"), ("state", "'dead'"), ("updated_at", "7")]).await;
         settled(&harness, "k2", &[("document_id", "'d7'")]).await;

@@ -176,6 +176,16 @@ on_both_engines! {
         assert_eq!(commit(&harness, "r1").await["outcome"], "INCOMPLETE");
     }
 
+    async fn l05_receipts_of_one_sequence_do_not_pass_each_other_s_candidates(harness: Harness) {
+        record(&harness, relist("r1", &["a"])).await;
+        record(&harness, relist("r2", &[])).await;
+        harness.database.execute("UPDATE kubun_connector_sweep_receipt SET sequence = 7").await;
+        assert_eq!(commit(&harness, "r2").await["outcome"], "EARLIER_UNRESOLVED");
+        found(&harness, "r1", "a", "ABSENT").await;
+        applied(&harness, "r1", "a").await;
+        assert_eq!(commit(&harness, "r2").await["outcome"], "COMMITTED");
+    }
+
     async fn each_filter_of_sweeps_changes_the_answer(harness: Harness) {
         record(&harness, relist("r1", &["a", "b"])).await;
         record(&harness, relist("r2", &["a"])).await;

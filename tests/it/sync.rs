@@ -116,6 +116,15 @@ on_both_engines! {
         assert!(!json!(log).to_string().contains("the-secret-verifier"));
     }
 
+    async fn o01_an_authorisation_with_scopes_in_another_form_still_gives_its_secret(harness: Harness) {
+        harness.act("createPendingAuth", auth("st", harness.now() + 1_000), "outcome").await;
+        harness.database.execute("UPDATE kubun_connector_pending_auth SET scopes = 'openid email'").await;
+        let listed = harness.ask("{ pendingAuths { nodes { scopes } } }", json!({})).await;
+        assert_eq!(listed["pendingAuths"]["nodes"], json!([{ "scopes": ["openid email"] }]));
+        let answer = consume(&harness, "st").await;
+        assert_eq!((&answer["outcome"], &answer["codeVerifier"]), (&json!("CONSUMED"), &json!("the-secret-verifier")));
+    }
+
     async fn expired_authorisations_are_removed_oldest_first_and_never_good_ones(harness: Harness) {
         for (name, ahead) in [("a", 1_000), ("b", 2_000), ("c", 3_000)] {
             harness.act("createPendingAuth", auth(name, harness.now() + ahead), "outcome").await;

@@ -32,13 +32,6 @@ pub struct Copy {
     pub payload: Option<Vec<u8>>,
 }
 
-impl Copy {
-    /// Whether it belongs before another of its claim: what has its payload comes first, then the smaller hash.
-    fn is_better_than(&self, other: &Self) -> bool {
-        (self.payload.is_none(), &self.claim.op_hash) < (other.payload.is_none(), &other.claim.op_hash)
-    }
-}
-
 /// What is known of one owner and id: the claim that counts, and who signed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of ObservationDecision, where they are described")]
@@ -73,36 +66,51 @@ pub fn decide(copies: &[Copy]) -> Option<Decision> {
     })
 }
 
-/// What a new copy does to those that are kept: the outcome, and the hashes of those that stay beside it; none of them
-/// where the new one is not kept and all stay.
+/// What a new copy does to those that are kept: the outcome, and what is kept from then on, where that is anything else.
+/// Of one signer the copy with the smallest hash is kept, and the payload whichever copy it came with.
 #[must_use]
-pub fn put(copies: &[Copy], new: &Copy) -> (ObservationRecordOutcome, Option<Vec<String>>) {
+pub fn put(copies: &[Copy], new: &Copy) -> (ObservationRecordOutcome, Option<Vec<Copy>>) {
     let Some(winner) = copies.iter().max_by(|a, b| order(&a.claim, &b.claim)) else {
-        return (ObservationRecordOutcome::Stored, Some(vec![]));
+        return (ObservationRecordOutcome::Stored, Some(vec![new.clone()]));
     };
     match order(&new.claim, &winner.claim) {
-        Ordering::Greater => (ObservationRecordOutcome::Replaced, Some(vec![])),
+        Ordering::Greater => (ObservationRecordOutcome::Replaced, Some(vec![new.clone()])),
         Ordering::Less if new.claim.hlc < winner.claim.hlc => (ObservationRecordOutcome::IgnoredOlder, None),
         Ordering::Less => (ObservationRecordOutcome::IgnoredLosing, None),
         Ordering::Equal => {
-            let same = |copy: &&Copy| order(&copy.claim, &winner.claim) == Ordering::Equal;
-            let of_signer = |copy: &&Copy| copy.claim.signer == new.claim.signer;
-            let best = copies.iter().filter(same).filter(of_signer);
-            if best.clone().any(|copy| !new.is_better_than(copy)) {
-                return (ObservationRecordOutcome::Duplicate, None);
+            let same = copies.iter().filter(|copy| order(&copy.claim, &winner.claim) == Ordering::Equal);
+            let (of_signer, mut kept): (Vec<Copy>, Vec<Copy>) =
+                same.cloned().partition(|copy| copy.claim.signer == new.claim.signer);
+            let Some(before) = of_signer.iter().min_by(|a, b| a.claim.op_hash.cmp(&b.claim.op_hash)) else {
+                kept.push(new.clone());
+                return (ObservationRecordOutcome::Stored, Some(kept));
+            };
+            let (outcome, best) = if new.claim.op_hash < before.claim.op_hash {
+                (ObservationRecordOutcome::Replaced, new)
+            } else {
+                (ObservationRecordOutcome::Duplicate, before)
+            };
+            let payload = best.payload.clone().or_else(|| new.payload.clone()).or_else(|| before.payload.clone());
+            let best = Copy { payload, ..best.clone() };
+            if of_signer == [best.clone()] {
+                return (outcome, None);
             }
-            let outcome =
-                if best.count() == 0 { ObservationRecordOutcome::Stored } else { ObservationRecordOutcome::Replaced };
-            let stay = copies.iter().filter(same).filter(|copy| !of_signer(copy));
-            (outcome, Some(stay.map(|copy| copy.claim.op_hash.clone()).collect()))
+            kept.push(best);
+            (outcome, Some(kept))
         }
     }
 }
 
-/// The hashes of a signer's copies, if another signer's copy of the claim that counts would remain.
+/// What is kept without a signer's copies, if another signer's copy of the claim that counts is among it; a payload that
+/// came with theirs alone stays with one of the others.
 #[must_use]
-pub fn prune(copies: &[Copy], signer: &str) -> Vec<String> {
-    let others = decide(copies).is_some_and(|decision| decision.signers.iter().any(|other| other != signer));
-    let of_signer = copies.iter().filter(|copy| others && copy.claim.signer == signer);
-    of_signer.map(|copy| copy.claim.op_hash.clone()).collect()
+pub fn prune(copies: &[Copy], signer: &str) -> Option<Vec<Copy>> {
+    let decision = decide(copies)?;
+    let of_claim = copies.iter().filter(|copy| copy.claim.claim_digest == decision.claim_digest);
+    let mut kept: Vec<Copy> = of_claim.filter(|copy| copy.claim.signer != signer).cloned().collect();
+    let gone = copies.iter().any(|copy| copy.claim.signer == signer);
+    if kept.iter().all(|copy| copy.payload.is_none()) {
+        kept.first_mut()?.payload = decision.payload;
+    }
+    gone.then_some(kept)
 }

@@ -50,6 +50,14 @@ pub struct Claim {
     pub op_hash: String,
 }
 
+impl Claim {
+    /// Whether its issuer may speak for its owner: the owner itself, or one of these services.
+    #[must_use]
+    pub fn is_signed_by_one_of(&self, services: &[String]) -> bool {
+        self.signer == self.owner || services.contains(&self.signer)
+    }
+}
+
 /// Why a copy is refused, in words for the client. They never repeat what it sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -1,5 +1,7 @@
 //! What is said of a document beside its writes: trims, repairs, observations.
 
+use std::sync::Arc;
+
 use crate::domain::documents::{EntityTrim, ObservationRepair};
 use crate::domain::observations::copies::{Copy, Decision, ObservationRecordOutcome, decide, prune, put};
 use crate::store::error::{Error, Result};
@@ -25,7 +27,12 @@ pub struct ClearObservationRepair(pub String);
 
 /// Puts a verified copy of a claim.
 #[derive(Debug, Clone)]
-pub struct PutObservationRecord(pub Copy);
+pub struct PutObservationRecord {
+    /// The copy.
+    pub copy: Copy,
+    /// Who may sign beside owners.
+    pub services: Arc<Vec<String>>,
+}
 
 /// Removes a signer's copies when another's remain; answers how many.
 #[derive(Debug, Clone)]
@@ -34,6 +41,8 @@ pub struct PruneObservationRecord {
     pub owner: String,
     pub id: String,
     pub signer: String,
+    /// Who may sign beside owners.
+    pub services: Arc<Vec<String>>,
 }
 
 fn document_locks(document_id: &str) -> Locks {
@@ -97,19 +106,17 @@ impl Act for PutObservationRecord {
     type Answer = (ObservationRecordOutcome, Option<Decision>);
 
     async fn locks(&self, _: &mut Tx) -> Result<Locks> {
-        Ok(Locks::of([Lock::observations(&self.0.claim.id)]))
+        Ok(Locks::of([Lock::observations(&self.copy.claim.id)]))
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Self::Answer> {
-        let claim = &self.0.claim;
-        let mut copies = observations::copies(tx, &claim.owner, &claim.id).await?;
-        let (outcome, stay) = put(&copies, &self.0);
-        if let Some(stay) = stay {
-            observations::keep(tx, &self.0, &stay).await?;
-            copies.retain(|copy| stay.contains(&copy.claim.op_hash));
-            copies.push(self.0.clone());
+        let key = (self.copy.claim.owner.as_str(), self.copy.claim.id.as_str());
+        let copies = observations::copies(tx, key, &self.services).await?;
+        let (outcome, kept) = put(&copies, &self.copy);
+        if let Some(kept) = &kept {
+            observations::keep(tx, "put_observation", key, kept).await?;
         }
-        Ok((outcome, decide(&copies)))
+        Ok((outcome, decide(&kept.unwrap_or(copies))))
     }
 }
 
@@ -121,10 +128,10 @@ impl Act for PruneObservationRecord {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
-        let hashes = prune(&observations::copies(tx, &self.owner, &self.id).await?, &self.signer);
-        if hashes.is_empty() {
-            return Ok(0);
+        let key = (self.owner.as_str(), self.id.as_str());
+        match prune(&observations::copies(tx, key, &self.services).await?, &self.signer) {
+            Some(kept) => observations::keep(tx, "prune_observation", key, &kept).await,
+            None => Ok(0),
         }
-        observations::remove(tx, &self.owner, &self.id, &hashes).await
     }
 }

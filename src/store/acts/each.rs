@@ -1,7 +1,7 @@
 //! Many acts of one kind as one, in one commit.
 
 use crate::store::Act;
-use crate::store::error::Result;
+use crate::store::error::{Error, Result};
 use crate::store::locks::Locks;
 use crate::store::tx::Tx;
 
@@ -20,10 +20,18 @@ impl<A: Act> Act for Each<A> {
         Ok(locks)
     }
 
+    fn weight(&self) -> usize {
+        self.0.iter().map(Act::weight).sum()
+    }
+
     async fn run(&self, tx: &mut Tx) -> Result<Self::Answer> {
         let mut answers = Vec::with_capacity(self.0.len());
-        for act in &self.0 {
-            answers.push(act.run(tx).await?);
+        for (place, act) in self.0.iter().enumerate() {
+            // A counter at its bound refuses them all, as any bad input does: by its place.
+            answers.push(act.run(tx).await.map_err(|error| match error {
+                Error::BadInput(bad) => Error::BadInput(bad.at(&format!("inputs[{place}]"))),
+                error => error,
+            })?);
         }
         Ok(answers)
     }

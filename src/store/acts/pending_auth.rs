@@ -3,7 +3,7 @@
 use crate::domain::pending_auth::{PendingAuth, PendingAuthOutcome, Secret};
 use crate::store::Act;
 use crate::store::error::Result;
-use crate::store::locks::Locks;
+use crate::store::locks::{Lock, Locks};
 use crate::store::pending_auth::{self, Consumed};
 use crate::store::tx::Tx;
 
@@ -41,7 +41,7 @@ impl Act for CreatePendingAuth {
     type Answer = PendingAuthActed;
 
     async fn locks(&self, _: &mut Tx) -> Result<Locks> {
-        Ok(Locks::none())
+        Ok(Locks::of([Lock::pending_auth(&self.pending.state)]))
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<PendingAuthActed> {
@@ -60,7 +60,7 @@ impl Act for ConsumePendingAuth {
     type Answer = PendingAuthActed;
 
     async fn locks(&self, _: &mut Tx) -> Result<Locks> {
-        Ok(Locks::none())
+        Ok(Locks::of([Lock::pending_auth(&self.0)]))
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<PendingAuthActed> {
