@@ -160,5 +160,21 @@ async fn measure(app: &App, url: &str) {
         )
         .await;
     }
+    let began = Instant::now();
+    while !app.store.refresh_write_states(20).await.unwrap() {}
+    let (engine, ms) = (app.store.engine().name(), began.elapsed().as_millis());
+    println!("{engine:<10} {:<52} {ms:>9}", "write states of every document, derived anew");
+    for (viewer, who) in [(Viewer::open(), "a service"), (Viewer::of("did:o7"), "an owner")] {
+        for (told, arguments) in [
+            ("that are in sync", "states: [IN_SYNC]"),
+            ("that failed or diverged", "states: [FAILED, DIVERGED]"),
+            ("that there are none of", "states: [VERIFYING]"),
+            ("of an owner that failed", "states: [FAILED], filter: { ownerDid: \"did:o7\" }"),
+        ] {
+            let query = format!("{{ documentsByWriteState({arguments}) {{ nodes {{ id writeState }} }} }}");
+            timed(app, &viewer, &format!("{who}: documents {told}"), &query).await;
+        }
+        timed(app, &viewer, &format!("{who}: search"), "{ search(text: \"document-77\") { id } }").await;
+    }
     assert_eq!(app.store.engine() == Engine::Sqlite, url.starts_with("sqlite"));
 }

@@ -18,6 +18,24 @@ const BATCH: i32 = 200;
 const PAUSE: Duration = Duration::from_millis(20);
 const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
+/// Between two looks for documents whose kept write state is to be derived anew.
+const REFRESH: Duration = Duration::from_secs(1);
+/// Acts of refreshing in one look; others' acts go between them.
+const REFRESHES: usize = 20;
+
+/// Keeps the write states up to date until it is told to stop. Every server does: each finds what the others left.
+pub async fn keep_write_states(app: App, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(REFRESH) => {}
+            () = stop.cancelled() => return,
+        }
+        if let Err(error) = app.store.refresh_write_states(REFRESHES).await {
+            tracing::warn!(%error, "the kept write states are brought up to date later");
+        }
+    }
+}
+
 /// Does the upkeep every period until it is told to stop.
 pub async fn run(app: App, stop: CancellationToken) {
     let settings = app.config.upkeep.clone();

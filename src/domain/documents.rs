@@ -56,6 +56,14 @@ pub struct ObservationRepair {
     pub write_order: i64,
 }
 
+/// The write state of a document as it is kept for lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the columns are what their names say")]
+pub struct KeptWriteState {
+    pub document_id: String,
+    pub write_state: DocumentWriteState,
+}
+
 /// The operations of one document that its write state derives from, each kind fetched by its own index.
 #[derive(Debug, Clone, Default)]
 pub struct WriteFacts {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, Object};
 
 use super::Services;
-use super::documents::ObservationRepair;
+use super::documents::{self, DocumentConnection, DocumentFilter, ObservationRepair};
 use super::due::{self, DueFilter};
 use super::errors::Failure;
 use super::loaders::{RepairOf, load};
@@ -21,6 +21,7 @@ use super::sync::{self, SyncState, SyncStateConnection};
 use super::watches::WatchConnection;
 use crate::domain::bounds;
 use crate::domain::viewer::Viewer;
+use crate::domain::words::DocumentWriteState;
 
 /// What can be read beside operations, watches and documents.
 #[derive(Default)]
@@ -33,6 +34,19 @@ const fn forward(first: Option<i32>, after: Option<String>) -> PageArgs {
 /// What can be read beside operations, watches and documents.
 #[Object]
 impl BookQuery {
+    /// The documents with one of these write states, by id, as far as the viewer may see why.
+    async fn documents_by_write_state(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The write states; an empty list matches nothing.")] states: Vec<DocumentWriteState>,
+        #[graphql(desc = "Which ones; all when left out.")] filter: Option<DocumentFilter>,
+        #[graphql(desc = "How many, 0 to 100; 50 when left out.")] first: Option<i32>,
+        #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
+    ) -> async_graphql::Result<DocumentConnection> {
+        let filter = filter.unwrap_or_default();
+        Ok(documents::list_by_write_state(ctx, states, filter, forward(first, after)).await?)
+    }
+
     /// The operations that are due now, oldest due first: what a worker may drive.
     async fn due_operations(
         &self,

@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Object, SimpleObject};
+use async_graphql::{Context, InputObject, Object, SimpleObject};
 
+use super::Services;
 use super::changes::{ChangeConnection, timeline};
 use super::errors::Result;
 use super::loaders::{IsCandidate, OperationsOf, RepairOf, TrimOf, WatchesOf, WinnerOf, WriteFactsOf, load};
 use super::operations::{self, Operation, OperationConnection};
-use super::pages::PageArgs;
+use super::pages::{PageArgs, connection, decode_cursor, encode_cursor};
 use super::scalars::{DateTime, Json};
 use super::watches::Watch;
+use crate::domain::bounds;
 use crate::domain::documents as domain;
+use crate::domain::viewer::Viewer;
 use crate::domain::watches::Watch as WatchRow;
 use crate::domain::words::DocumentWriteState;
-use crate::store::{ChangesOf, OperationOrder, Page};
+use crate::store::{self, ChangesOf, Keyed as _, OperationOrder, Page};
 
 /// A document of the local store and what became of its writes, as far as the viewer may see them. Any id names one.
 #[derive(Debug, Clone)]
@@ -76,6 +79,39 @@ pub(super) struct ObservationRepair {
     value_digest: Option<String>,
     /// When it was put.
     written_at: DateTime,
+}
+
+connection!(DocumentConnection, DocumentEdge, Document, "documents");
+
+/// Which documents. A field that is left out or null does not filter.
+#[derive(Debug, Default, InputObject)]
+pub(super) struct DocumentFilter {
+    /// With an operation of this owner.
+    owner_did: Option<String>,
+    /// With an operation by this connector.
+    connector_name: Option<String>,
+}
+
+const LIST: &str = "documentsByWriteState";
+
+/// The list of documents with one of some write states.
+pub(super) async fn list_by_write_state(
+    ctx: &Context<'_>,
+    states: Vec<DocumentWriteState>,
+    filter: DocumentFilter,
+    args: PageArgs,
+) -> Result<DocumentConnection> {
+    let slice = args.slice(ctx, |field, cursor| decode_cursor(LIST, "t", field, cursor))?;
+    bounds::length("states", states.len())?;
+    bounds::optional_key("filter.ownerDid", filter.owner_did.as_deref())?;
+    bounds::optional_key("filter.connectorName", filter.connector_name.as_deref())?;
+    let filter = store::DocumentFilter { owner_did: filter.owner_did, connector_name: filter.connector_name };
+    let store = &ctx.data_unchecked::<Services>().store;
+    let viewer = ctx.data_unchecked::<Arc<Viewer>>();
+    let page = store.documents_by_write_state(viewer, &states, &filter, &slice).await?;
+    Ok(DocumentConnection::new(page, |row| {
+        (encode_cursor(LIST, row.key(&store::BY_DOCUMENT)), Document(row.document_id))
+    }))
 }
 
 impl EntityTrim {

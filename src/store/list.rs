@@ -89,6 +89,32 @@ impl<T> Page<T> {
     }
 }
 
+impl<T: Keyed> Page<T> {
+    /// The same page of lists that share no row, as one.
+    pub(super) fn joined(pages: Vec<Self>, keyset: &Keyset, slice: &Slice) -> Self {
+        let mut joined = Self { rows: vec![], has_next: false, has_previous: false, total: slice.count.then_some(0) };
+        for page in pages {
+            joined.rows.extend(page.rows);
+            joined.has_next |= page.has_next;
+            joined.has_previous |= page.has_previous;
+            joined.total = joined.total.zip(page.total).map(|(sum, total)| sum + total);
+        }
+        joined.rows.sort_by_cached_key(|row| row.key(keyset));
+        if keyset.descending {
+            joined.rows.reverse();
+        }
+        let over = joined.rows.len().saturating_sub(slice.limit);
+        if slice.backward {
+            joined.rows.drain(..over);
+            joined.has_previous |= over > 0;
+        } else {
+            joined.rows.truncate(slice.limit);
+            joined.has_next |= over > 0;
+        }
+        joined
+    }
+}
+
 /// A list: its table, its order, and the conditions that confine it.
 pub struct List<'a> {
     /// Where its rows are.

@@ -80,6 +80,12 @@ impl Lock {
         Self::of(&["pending_auth", state])
     }
 
+    /// The kept write states: one refreshes them at a time.
+    #[must_use]
+    pub fn write_states() -> Self {
+        Self::of(&["write_states"])
+    }
+
     /// The observations of one id, whoever's.
     #[must_use]
     pub fn observations(id: &str) -> Self {

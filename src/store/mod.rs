@@ -18,6 +18,7 @@ mod pools;
 mod retention;
 mod row;
 mod rows;
+mod search;
 mod select;
 mod sweep_lists;
 mod sweeps;
@@ -26,6 +27,7 @@ mod tx;
 mod upkeep;
 mod watches;
 mod winners;
+mod write_states;
 mod writer;
 
 pub mod acts;
@@ -47,10 +49,12 @@ pub use locks::{Lock, Locks};
 pub use operation_lists::{DUE as DUE_OPERATIONS, DueFilter, OperationFilter, OperationOrder};
 pub use operations::OperationJson;
 pub use pools::{DatabaseUrl, Wakeups};
+pub use search::Found;
 pub use sweep_lists::{CANDIDATE_ORDER, CandidateFilter, RECEIPT_ORDER, ReceiptFilter};
 pub use tx::Tx;
 pub use upkeep::UpkeepTask;
 pub use watches::{DUE as DUE_WATCHES, WatchFilter};
+pub use write_states::{BY_DOCUMENT, DocumentFilter};
 pub use writer::{Act, BATCH_ACTS, QUEUED_ACTS};
 
 use crate::clock::{Clock, Reading};
@@ -272,6 +276,7 @@ impl Store {
             ("watches", watches::STATEMENTS),
             ("winners", winners::STATEMENTS),
             ("sweeps", sweeps::STATEMENTS),
+            ("write_states", write_states::STATEMENTS),
             ("upkeep", upkeep::STATEMENTS),
             ("retention", retention::STATEMENTS),
             ("documents", documents::STATEMENTS),

@@ -10,7 +10,7 @@ use super::engine::Arg;
 use super::error::{Error, Result};
 use crate::domain::sweeps::SweepCandidateState;
 use crate::domain::sync::SyncStatus;
-use crate::domain::words::{DeferReason, EntityKind, OperationOp, OperationState, WatchStatus};
+use crate::domain::words::{DeferReason, DocumentWriteState, EntityKind, OperationOp, OperationState, WatchStatus};
 
 /// What is wrong with a column.
 type Fault = Box<dyn std::error::Error + Send + Sync>;
@@ -151,7 +151,16 @@ macro_rules! word_column {
         })+
     };
 }
-word_column!(DeferReason, EntityKind, OperationOp, OperationState, SweepCandidateState, SyncStatus, WatchStatus);
+word_column!(
+    DeferReason,
+    DocumentWriteState,
+    EntityKind,
+    OperationOp,
+    OperationState,
+    SweepCandidateState,
+    SyncStatus,
+    WatchStatus
+);
 
 /// Maps a struct whose fields are named as its table's columns.
 macro_rules! row {

@@ -56,6 +56,12 @@ impl Select {
         (self.text, self.args)
     }
 
+    /// The arguments alone, for a text put together elsewhere.
+    #[must_use]
+    pub fn into_args(self) -> Vec<Arg> {
+        self.args
+    }
+
     /// Adds an argument; its placeholder.
     pub fn arg(&mut self, value: impl Into<Arg>) -> String {
         self.args.push(value.into());
@@ -98,7 +104,8 @@ impl Select {
         }
     }
 
-    fn places<T: Into<Arg> + Clone>(&mut self, values: &[T]) -> Option<String> {
+    /// Adds arguments; their placeholders, none for no values.
+    pub fn places<T: Into<Arg> + Clone>(&mut self, values: &[T]) -> Option<String> {
         let last = values.last()?;
         // Filled up to a power of two with the last value: a few shapes serve every length.
         let filler = std::iter::repeat_n(last, values.len().next_power_of_two() - values.len());
@@ -118,6 +125,11 @@ impl Select {
             let place = self.arg(did);
             self.and(&format!("(caller_did = {place} OR owner_did = {place})"));
         }
+    }
+
+    /// The first rows by one column.
+    pub fn first_by(&mut self, column: &str, limit: usize) {
+        let _ = write!(self.text, " ORDER BY {column} LIMIT {limit}");
     }
 
     /// What rows are grouped by, after the last condition.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use writewatch::domain::time::rfc3339;
+use writewatch::domain::viewer::Viewer;
 
 use crate::harness::{Harness, START, claim, on_both_engines};
 
@@ -222,6 +223,35 @@ on_both_engines! {
         assert_eq!(found[3], found[0]);
         let answer = harness.answer(query, json!({ "ids": ["nonsense"] })).await;
         assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_INPUT");
+    }
+
+    async fn a_search_finds_by_any_id_or_key_or_its_beginning(harness: Harness) {
+        for (key, source, event) in [("order-1", "src-a", "ev-x"), ("order-12", "src-b", "order-1"), ("other", "src-%", "ev-z")] {
+            let input = claim(key, &json!({ "sourceId": source, "deterministicEventId": event, "documentId": format!("doc-{key}") }));
+            harness.act("claimOperation", input, "outcome").await;
+        }
+        let id = harness.ask("{ operation(callerDid: \"did:c1\", operationId: \"other\") { id } }", json!({})).await["operation"]["id"].take();
+        let finalize = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": "doc-other", "sourceId": "src-w", "winnerDigest": "w" });
+        harness.act("finalizeOperation", finalize, "outcome").await;
+        let search = async |viewer: Viewer, text: &str, first: Option<i32>| {
+            let query = "query($text: String!, $first: Int) { search(text: $text, first: $first) { __typename ... on Operation { operationId } ... on Watch { documentId } } }";
+            let found = harness.answer_to(viewer, query, json!({ "text": text, "first": first })).await["data"]["search"].take();
+            let name = |node: &Value| node.get("operationId").or(node.get("documentId")).unwrap().as_str().unwrap().to_owned();
+            found.as_array().unwrap().iter().map(name).collect::<Vec<_>>()
+        };
+        assert_eq!(search(Viewer::open(), "order-1", None).await, ["order-1", "order-12"], "exact by id, and by event");
+        assert_eq!(search(Viewer::open(), "order", None).await, ["order-1", "order-12"]);
+        assert_eq!(search(Viewer::open(), "src-%", None).await, ["other"], "no pattern");
+        assert_eq!(search(Viewer::open(), "doc-other", None).await, ["other", "doc-other"], "the operation and the watch");
+        assert_eq!(search(Viewer::open(), "src-w", None).await, ["doc-other"]);
+        assert_eq!(search(Viewer::open(), id.as_str().unwrap(), None).await, ["other"]);
+        assert_eq!(search(Viewer::open(), "ORDER", None).await, [""; 0]);
+        assert_eq!(search(Viewer::open(), "order", Some(1)).await, ["order-1"]);
+        assert_eq!(search(Viewer::of("did:stranger"), "order", None).await, [""; 0]);
+        for arguments in ["text: \"\"", "text: \"a\", first: 101", "text: \"a\", first: -1"] {
+            let answer = harness.answer(&format!("{{ search({arguments}) {{ id }} }}"), json!({})).await;
+            assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_INPUT", "{arguments}");
+        }
     }
 
     async fn a_nested_list_of_a_hundred_takes_no_more_statements_than_one_of_ten(harness: Harness) {

@@ -25,3 +25,4 @@ mod transitions;
 mod upkeep;
 mod vectors;
 mod winners;
+mod write_states;

@@ -12,7 +12,7 @@ use crate::harness::{Harness, claim, on_both_engines};
 pub const ACTS: [&str; 2] = ["collectFinishedOperations", "sweepDocument"];
 
 /// A row as the package would write it, settled long ago.
-async fn settled(harness: &Harness, key: &str, changes: &[(&str, &str)]) {
+pub async fn settled(harness: &Harness, key: &str, changes: &[(&str, &str)]) {
     let mut columns = BTreeMap::from([
         ("caller_did", "'did:c1'".to_owned()),
         ("operation_id", format!("'{key}'")),
