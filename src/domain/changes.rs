@@ -6,8 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::operations::Operation;
-use super::sweeps::{Candidate, Checkpoint, Receipt};
-use super::sync::SyncState;
+use super::sweeps::{Candidate, Checkpoint, Receipt, SweepCandidateState};
+use super::sync::{SyncState, SyncStatus};
 use super::viewer::Viewer;
 use super::watches::Watch;
 use super::words::{DeferReason, EntityKind, OperationState, WatchStatus};
@@ -117,25 +117,20 @@ impl NewChange {
     /// What a transition did to the receipt of a relist.
     #[must_use]
     pub fn receipt(transition: &'static str, row: &Receipt) -> Self {
-        let id = super::ids::NodeId::of_key(EntityKind::SweepReceipt, &row.parts());
-        Self { owner_did: Some(row.owner_did.clone()), ..Self::of(transition, &id) }
-            .by(&row.connector_name)
+        Self::of(transition, &super::ids::NodeId::of_key(EntityKind::SweepReceipt, &row.parts()))
+            .of_owner(&row.owner_did, Some(&row.connector_name))
             .with("partition", Some(row.partition.clone()))
             .with("provenance", Some(row.provenance.clone()))
     }
 
-    /// What a transition did to a candidate; `after` is none when it was removed.
+    /// What a transition did to a candidate: the row as it is now, or was when it was removed, and the states that it left and
+    /// entered.
     #[must_use]
-    pub fn candidate(transition: &'static str, before: Option<&Candidate>, after: Option<&Candidate>) -> Self {
-        let mut change = Self::of(transition, &super::ids::NodeId::of_key(EntityKind::SweepCandidate, &[]));
-        let Some(row) = after.or(before) else { return change };
-        change.entity_id = super::ids::NodeId::of_key(EntityKind::SweepCandidate, &row.parts()).encode();
-        change.from_state = before.map(|row| row.state.as_str().to_owned());
-        change.to_state = after.map(|row| row.state.as_str().to_owned());
-        change.document_id = Some(row.document_id.clone());
-        change.owner_did = Some(row.owner_did.clone());
-        change
-            .by(&row.connector_name)
+    pub fn candidate(transition: &'static str, row: &Candidate, [from, to]: [Option<SweepCandidateState>; 2]) -> Self {
+        Self::of(transition, &super::ids::NodeId::of_key(EntityKind::SweepCandidate, &row.parts()))
+            .moved(from.map(SweepCandidateState::as_str), to.map(SweepCandidateState::as_str))
+            .of_document(&row.document_id)
+            .of_owner(&row.owner_did, Some(&row.connector_name))
             .with("partition", Some(row.partition.clone()))
             .with("provenance", Some(row.provenance.clone()))
             .with("attempts", Some(row.attempts))
@@ -147,26 +142,20 @@ impl NewChange {
     #[must_use]
     pub fn checkpoint(row: &Checkpoint) -> Self {
         let key = [row.owner_did.as_str(), &row.connector_name, &row.partition];
-        let id = super::ids::NodeId::of_key(EntityKind::SweepCheckpoint, &key);
-        Self { owner_did: Some(row.owner_did.clone()), ..Self::of("advance", &id) }
-            .by(&row.connector_name)
+        Self::of("advance", &super::ids::NodeId::of_key(EntityKind::SweepCheckpoint, &key))
+            .of_owner(&row.owner_did, Some(&row.connector_name))
             .with("partition", Some(row.partition.clone()))
             .with("provenance", Some(row.provenance.clone()))
             .with("sequence", Some(row.receipt_sequence))
     }
 
-    /// What a transition did to a sync state; `after` is none when it was removed.
+    /// What a transition did to a sync state: as `candidate`.
     #[must_use]
-    pub fn sync_state(transition: &'static str, before: Option<&SyncState>, after: Option<&SyncState>) -> Self {
-        let mut change = Self::of(transition, &super::ids::NodeId::of_key(EntityKind::SyncState, &[]));
-        let Some(row) = after.or(before) else { return change };
+    pub fn sync_state(transition: &'static str, row: &SyncState, [from, to]: [Option<SyncStatus>; 2]) -> Self {
         let key = [row.connector_name.as_str(), &row.owner_did];
-        change.entity_id = super::ids::NodeId::of_key(EntityKind::SyncState, &key).encode();
-        change.from_state = before.map(|row| row.status.as_str().to_owned());
-        change.to_state = after.map(|row| row.status.as_str().to_owned());
-        change.owner_did = Some(row.owner_did.clone());
-        change
-            .by(&row.connector_name)
+        Self::of(transition, &super::ids::NodeId::of_key(EntityKind::SyncState, &key))
+            .moved(from.map(SyncStatus::as_str), to.map(SyncStatus::as_str))
+            .of_owner(&row.owner_did, Some(&row.connector_name))
             .with("version", Some(row.version))
             .with("entityCount", Some(row.entity_count))
             .with("error", row.error.clone())
@@ -195,16 +184,21 @@ impl NewChange {
         self
     }
 
-    fn by(mut self, connector_name: &str) -> Self {
-        self.connector_name = Some(connector_name.to_owned());
+    fn of_document(mut self, document_id: &str) -> Self {
+        self.document_id = Some(document_id.to_owned());
+        self
+    }
+
+    fn moved(mut self, from: Option<&str>, to: Option<&str>) -> Self {
+        self.from_state = from.map(str::to_owned);
+        self.to_state = to.map(str::to_owned);
         self
     }
 
     /// What a transition did to a document itself: its winner, trim or repair.
     #[must_use]
     pub fn document(transition: &'static str, document_id: &str) -> Self {
-        let id = super::ids::NodeId::of_key(EntityKind::Document, &[document_id]);
-        Self { document_id: Some(document_id.to_owned()), ..Self::of(transition, &id) }
+        Self::of(transition, &super::ids::NodeId::of_key(EntityKind::Document, &[document_id])).of_document(document_id)
     }
 
     /// Adds a fact, unless there is none.

@@ -186,7 +186,6 @@ pub(super) async fn list(ctx: &Context<'_>, filter: ChangeFilter, args: PageArgs
 pub(super) async fn timeline(ctx: &Context<'_>, of: ChangesOf, id: String, args: PageArgs) -> Result<ChangeConnection> {
     let feed = &ctx.data_unchecked::<Services>().feed;
     let slice = slice(ctx, feed, args).await?;
-    let page = load(ctx, TimelineOf { of, id, slice }).await?;
-    let page = page.unwrap_or(Page { rows: vec![], has_next: false, has_previous: false, total: Some(0) });
+    let page = load(ctx, TimelineOf { of, id, slice }).await?.unwrap_or_default();
     Ok(connect(feed, page))
 }

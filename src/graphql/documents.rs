@@ -17,7 +17,7 @@ use crate::domain::documents as domain;
 use crate::domain::viewer::Viewer;
 use crate::domain::watches::Watch as WatchRow;
 use crate::domain::words::DocumentWriteState;
-use crate::store::{self, ChangesOf, Keyed as _, OperationOrder, Page};
+use crate::store::{self, ChangesOf, Keyed as _, OperationOrder};
 
 /// A document of the local store and what became of its writes, as far as the viewer may see them. Any id names one.
 #[derive(Debug, Clone)]
@@ -188,8 +188,7 @@ impl Document {
         let slice = args
             .slice(ctx, |field, cursor| operations::decode(order, field, cursor))
             .map_err(super::errors::Failure::from)?;
-        let page = load(ctx, OperationsOf { document_id: self.0.clone(), slice }).await?;
-        let page = page.unwrap_or(Page { rows: vec![], has_next: false, has_previous: false, total: Some(0) });
+        let page = load(ctx, OperationsOf { document_id: self.0.clone(), slice }).await?.unwrap_or_default();
         Ok(operations::connect(page, order))
     }
 

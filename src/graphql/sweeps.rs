@@ -120,8 +120,7 @@ impl SweepReceipt {
         let args = PageArgs { first, after, last, before };
         let slice = args.slice(ctx, decode_candidate).map_err(super::errors::Failure::from)?;
         let receipt = self.0.parts().map(str::to_owned);
-        let page = load(ctx, CandidatesOf { receipt, slice }).await?;
-        let page = page.unwrap_or(Page { rows: vec![], has_next: false, has_previous: false, total: Some(0) });
+        let page = load(ctx, CandidatesOf { receipt, slice }).await?.unwrap_or_default();
         Ok(candidates(page))
     }
 

@@ -80,6 +80,13 @@ pub struct Page<T> {
     pub total: Option<i64>,
 }
 
+impl<T> Default for Page<T> {
+    /// A page of a list without rows.
+    fn default() -> Self {
+        Self { rows: vec![], has_next: false, has_previous: false, total: Some(0) }
+    }
+}
+
 impl<T> Page<T> {
     /// The same page with rows that many may hold at no cost.
     #[must_use]
@@ -92,7 +99,7 @@ impl<T> Page<T> {
 impl<T: Keyed> Page<T> {
     /// The same page of lists that share no row, as one.
     pub(super) fn joined(pages: Vec<Self>, keyset: &Keyset, slice: &Slice) -> Self {
-        let mut joined = Self { rows: vec![], has_next: false, has_previous: false, total: slice.count.then_some(0) };
+        let mut joined = Self { total: slice.count.then_some(0), ..Self::default() };
         for page in pages {
             joined.rows.extend(page.rows);
             joined.has_next |= page.has_next;

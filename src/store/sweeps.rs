@@ -154,7 +154,7 @@ pub(super) async fn add_candidates(tx: &mut Tx, rows: Vec<Candidate>) -> Result<
     });
     let added: Vec<Candidate> = insert_many(tx.writing(), (&head, &tail), values.collect()).await?;
     for row in &added {
-        tx.emit(NewChange::candidate("add_candidate", None, Some(row)));
+        tx.emit(NewChange::candidate("add_candidate", row, [None, Some(row.state)]));
     }
     Ok(added.len())
 }
@@ -183,7 +183,7 @@ pub(super) async fn change_candidate(
     args.extend(key_args(before.parts()));
     args.extend(args![before.state]);
     tx.write_one(CANDIDATES, &UPDATE_CANDIDATE, args).await?;
-    tx.emit(NewChange::candidate(transition, Some(before), Some(after)));
+    tx.emit(NewChange::candidate(transition, after, [Some(before.state), Some(after.state)]));
     Ok(())
 }
 
@@ -200,7 +200,7 @@ pub(super) async fn partitions_of_document(tx: &mut Tx, document_id: &str) -> Re
 pub(super) async fn remove_of_document(tx: &mut Tx, document_id: &str) -> Result<()> {
     for row in tx.write_returning::<Candidate>(&DELETE_OF_DOCUMENT, args![document_id]).await? {
         tx.must_hold(Lock::partition(&row.owner_did, &row.connector_name, &row.partition))?;
-        tx.emit(NewChange::candidate("remove", Some(&row), None));
+        tx.emit(NewChange::candidate("remove", &row, [Some(row.state), None]));
     }
     Ok(())
 }
@@ -244,7 +244,7 @@ pub(super) async fn commit(tx: &mut Tx, receipt: &Receipt) -> Result<(Receipt, C
     tx.write_one(RECEIPTS, &COMMIT_RECEIPT, args).await?;
     tx.emit(NewChange::receipt("commit", &committed).with("sequence", Some(receipt.sequence)));
     for row in tx.write_returning::<Candidate>(&DELETE_APPLIED, key_args(receipt.parts())).await? {
-        tx.emit(NewChange::candidate("remove", Some(&row), None));
+        tx.emit(NewChange::candidate("remove", &row, [Some(row.state), None]));
     }
     let stands = checkpoint(tx, &partition).await?;
     let reached = stands.as_ref().map_or(0, |stands| stands.receipt_sequence).max(receipt.sequence);

@@ -74,7 +74,7 @@ pub(super) async fn insert(tx: &mut Tx, transition: &'static str, row: &SyncStat
     ];
     let made = tx.write(&INSERT, args).await? == 1;
     if made {
-        tx.emit(NewChange::sync_state(transition, None, Some(row)));
+        tx.emit(NewChange::sync_state(transition, row, [None, Some(row.status)]));
     }
     Ok(made)
 }
@@ -96,7 +96,7 @@ pub(super) async fn change(tx: &mut Tx, transition: &'static str, before: &SyncS
         &before.incarnation,
     ];
     tx.write_one(TABLE, &UPDATE, args).await?;
-    tx.emit(NewChange::sync_state(transition, Some(before), Some(after)));
+    tx.emit(NewChange::sync_state(transition, after, [Some(before.status), Some(after.status)]));
     Ok(())
 }
 
@@ -105,7 +105,7 @@ pub(super) async fn remove(tx: &mut Tx, row: &SyncState) -> Result<()> {
     must_hold(tx, row)?;
     let removed: Vec<SyncState> = tx.write_returning(&DELETE, args![&row.connector_name, &row.owner_did]).await?;
     for row in &removed {
-        tx.emit(NewChange::sync_state("remove", Some(row), None));
+        tx.emit(NewChange::sync_state("remove", row, [Some(row.status), None]));
     }
     Ok(())
 }

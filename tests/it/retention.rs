@@ -7,6 +7,7 @@ use writewatch::domain::time::rfc3339;
 use writewatch::domain::viewer::Viewer;
 
 use crate::harness::{Harness, claim, on_both_engines};
+use crate::write_states::draws;
 
 /// The mutations whose rows are here.
 pub const ACTS: [&str; 2] = ["collectFinishedOperations", "sweepDocument"];
@@ -188,13 +189,7 @@ on_both_engines! {
         let documents: Vec<String> = (0..6).map(|place| format!("d{place}")).collect();
         // A history drawn by a fixed rule; a failure names its seed.
         for seed in 1..=6_u64 {
-            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let mut draw = |below: u64| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                state % below
-            };
+            let mut draw = draws(seed);
             for step in 0..40 {
                 let (caller, owner) = (format!("'did:c{}'", draw(2)), format!("'did:o{}'", draw(2)));
                 let document = format!("'d{}'", draw(6));

@@ -52,7 +52,7 @@ async fn said(harness: &Harness, viewer: Option<&str>, documents: &[String]) -> 
 }
 
 /// A fixed sequence of numbers below a bound.
-fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
+pub fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     move |below| {
         state ^= state << 13;
