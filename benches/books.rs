@@ -83,6 +83,12 @@ async fn fill(url: &str, rows: u64) {
         'w', 'w', CASE WHEN n % 1000 = 9 THEN 'repair_failed' ELSE 'verified' END, NULL, 1, 1 FROM {numbers} AS numbers"
     )).await;
     run(url, &format!(
+        "INSERT INTO change_event (at, entity, entity_id, transition, to_state, document_id, owner_did, caller_did, connector_name, facts) \
+        SELECT 1000000 + n, 'operation', 'id-' || n, CASE n % 5 WHEN 0 THEN 'claim' WHEN 1 THEN 'lease' WHEN 2 THEN 'mark_send' WHEN 3 THEN 'record' \
+        ELSE 'finalize' END, CASE n % 5 WHEN 4 THEN 'committed' ELSE 'attempted' END, 'document-' || n, 'did:o' || (n % 1000), 'did:c' || (n % 10), \
+        CASE WHEN n % 3 = 0 THEN 'contacts' ELSE 'calendar' END, '{{}}' FROM {numbers} AS numbers"
+    )).await;
+    run(url, &format!(
         "INSERT INTO document_winner (document_id, digest, updated_at) SELECT 'document-' || n, 'w', 1 FROM {numbers} AS numbers"
     )).await;
 }
@@ -164,7 +170,40 @@ async fn measure(app: &App, url: &str) {
     while !app.store.refresh_write_states(20).await.unwrap() {}
     let (engine, ms) = (app.store.engine().name(), began.elapsed().as_millis());
     println!("{engine:<10} {:<52} {ms:>9}", "write states of every document, derived anew");
+    let began = Instant::now();
+    while !app.store.count_books(20).await.unwrap() {}
+    let ms = began.elapsed().as_millis();
+    println!("{engine:<10} {:<52} {ms:>9}", "operations and watches, counted");
+    let began = Instant::now();
+    let settled_through = app.feed.settled_through().await.unwrap();
+    while !app.store.count_outcomes(settled_through, 20).await.unwrap() {}
+    let ms = began.elapsed().as_millis();
+    println!("{engine:<10} {:<52} {ms:>9}", "changes, counted");
     for (viewer, who) in [(Viewer::open(), "a service"), (Viewer::of("did:o7"), "an owner")] {
+        for (told, fields) in [
+            (
+                "all of it",
+                "operationsByState { count } watchesByStatus { count } deferred { count } dueOperations dueWatches \
+                oldestDueAt attention { count } outcomes(from: \"1970-01-01T00:00:00Z\", to: \"1970-01-02T00:00:00Z\", buckets: 100) { count }",
+            ),
+            ("operations by state", "operationsByState { count }"),
+            ("attention", "attention { count }"),
+            (
+                "outcomes of a day",
+                "outcomes(from: \"1970-01-01T00:00:00Z\", to: \"1970-01-02T00:00:00Z\", buckets: 100) { count }",
+            ),
+            (
+                "outcomes of some minutes",
+                "outcomes(from: \"1970-01-01T00:20:00Z\", to: \"1970-01-01T00:20:15Z\", buckets: 100) { count }",
+            ),
+            (
+                "outcomes of a month",
+                "outcomes(from: \"1970-01-01T00:00:00Z\", to: \"1970-02-01T00:00:00Z\", buckets: 100) { count }",
+            ),
+        ] {
+            timed(app, &viewer, &format!("{who}: statistics, {told}"), &format!("{{ statistics {{ {fields} }} }}"))
+                .await;
+        }
         for (told, arguments) in [
             ("that are in sync", "states: [IN_SYNC]"),
             ("that failed or diverged", "states: [FAILED, DIVERGED]"),

@@ -47,7 +47,7 @@ async fn serve(config: Config) -> Result<(), String> {
     let loops = CancellationToken::new();
     let app = App::start(config, store.clone(), loops.clone()).await.map_err(|error| error.to_string())?;
     tokio::spawn(upkeep::run(app.clone(), loops.clone()));
-    tokio::spawn(upkeep::keep_write_states(app.clone(), loops.clone()));
+    tokio::spawn(upkeep::keep_books(app.clone(), loops.clone()));
     tokio::spawn(stop_on_signal(stop.clone()));
     tell(&format!("writewatch listening on http://{address}"))?;
     let served = http::serve(listener, app, stop).await;

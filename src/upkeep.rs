@@ -18,22 +18,30 @@ const BATCH: i32 = 200;
 const PAUSE: Duration = Duration::from_millis(20);
 const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
-/// Between two looks for documents whose kept write state is to be derived anew.
+/// Between two looks for what is to be derived or counted anew.
 const REFRESH: Duration = Duration::from_secs(1);
-/// Acts of refreshing in one look; others' acts go between them.
+/// Acts of each kind in one look; others' acts go between them.
 const REFRESHES: usize = 20;
 
-/// Keeps the write states up to date until it is told to stop. Every server does: each finds what the others left.
-pub async fn keep_write_states(app: App, stop: CancellationToken) {
+/// Keeps the write states and the counts up to date until it is told to stop. Every server does: each finds what the others
+/// left.
+pub async fn keep_books(app: App, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(REFRESH) => {}
             () = stop.cancelled() => return,
         }
-        if let Err(error) = app.store.refresh_write_states(REFRESHES).await {
-            tracing::warn!(%error, "the kept write states are brought up to date later");
+        if let Err(error) = refresh(&app).await {
+            tracing::warn!(%error, "the kept write states and counts are brought up to date later");
         }
     }
+}
+
+async fn refresh(app: &App) -> Result<()> {
+    app.store.refresh_write_states(REFRESHES).await?;
+    app.store.count_books(REFRESHES).await?;
+    app.store.count_outcomes(app.feed.settled_through().await?, REFRESHES).await?;
+    Ok(())
 }
 
 /// Does the upkeep every period until it is told to stop.
@@ -75,6 +83,7 @@ async fn round(app: &App, settings: &Settings, holder: &str) {
         // These say themselves when their time is over.
         (UpkeepTask::Tombstones, 0),
         (UpkeepTask::PendingAuth, 0),
+        (UpkeepTask::Outcomes, settings.keep_changes_days),
     ];
     for (task, days) in tasks.into_iter().chain(changes) {
         match every_batch(app, holder, task, i64::from(days) * DAY_MS).await {

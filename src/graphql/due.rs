@@ -31,7 +31,7 @@ impl DueFilter {
         bounds::optional_key("filter.ownerDid", filter.owner_did.as_deref())?;
         bounds::optional_key("filter.connectorName", filter.connector_name.as_deref())?;
         let Self { owner_did, connector_name, include_leased } = filter;
-        Ok(store::DueFilter { owner_did, connector_name, include_leased })
+        Ok(store::DueFilter { owner_did, connector_name, include_leased, overdue_ms: 0 })
     }
 }
 

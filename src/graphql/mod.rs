@@ -19,6 +19,7 @@ mod pages;
 mod pending_auth;
 mod query;
 mod scalars;
+mod statistics;
 mod status;
 mod subscriptions;
 mod sweep_acts;

@@ -8,6 +8,7 @@ use super::Services;
 use super::errors::{Failure, Result};
 use super::node::{Node, node};
 use super::scalars::{DateTime, Json};
+use super::statistics::{Statistics, StatisticsFilter};
 use crate::domain::bounds::{self, BadInput};
 use crate::domain::ids::NodeId;
 use crate::domain::viewer::Viewer;
@@ -82,6 +83,15 @@ impl StatusQuery {
         #[graphql(desc = "How many at most, 0 to 100; 20 when left out.")] first: Option<i32>,
     ) -> async_graphql::Result<Vec<Node>> {
         Ok(search(ctx, &text, first).await?)
+    }
+
+    /// How many there are of what, what needs a person's eye, and what happened over time.
+    async fn statistics(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Of whom and by what; of all when left out.")] filter: Option<StatisticsFilter>,
+    ) -> async_graphql::Result<Statistics> {
+        Ok(Statistics::of(ctx, filter)?)
     }
 
     /// How this server and its database do.

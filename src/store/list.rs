@@ -96,6 +96,14 @@ impl<T> Page<T> {
     }
 }
 
+impl<T> Page<T> {
+    /// How many rows the list has, to 10,000, where that was asked for.
+    #[must_use]
+    pub fn counted(&self) -> i64 {
+        self.total.unwrap_or_default().min(COUNTED_MOST)
+    }
+}
+
 impl<T: Keyed> Page<T> {
     /// The same page of lists that share no row, as one.
     pub(super) fn joined(pages: Vec<Self>, keyset: &Keyset, slice: &Slice) -> Self {
@@ -162,6 +170,15 @@ impl List<'_> {
     pub async fn page<T: FromRow + Keyed>(&self, connection: &mut Connection, slice: &Slice) -> Result<Page<T>> {
         let pages = self.pages(connection, &[vec![]], slice).await?;
         pages.into_iter().next().ok_or(Error::Guard(self.table, 0))
+    }
+
+    /// How many rows it has, to 10,000.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn count(&self, connection: &mut Connection) -> Result<i64> {
+        let counts = self.counts(connection, &[vec![]], COUNTED_MOST, &|_, _| {}).await?;
+        Ok(counts.into_iter().sum::<i64>().min(COUNTED_MOST))
     }
 
     /// The same page for each of several parents, told apart by `column`, in one statement per 128 of them.

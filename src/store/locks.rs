@@ -86,6 +86,18 @@ impl Lock {
         Self::of(&["write_states"])
     }
 
+    /// The kept counts of the books: one works them off at a time.
+    #[must_use]
+    pub fn book_counts() -> Self {
+        Self::of(&["book_counts"])
+    }
+
+    /// The kept counts of the changes: one works them off at a time.
+    #[must_use]
+    pub fn outcome_counts() -> Self {
+        Self::of(&["outcome_counts"])
+    }
+
     /// The observations of one id, whoever's.
     #[must_use]
     pub fn observations(id: &str) -> Self {

@@ -4,6 +4,7 @@
 //! transaction gathers the changes. Nothing outside this folder sees a connection.
 
 mod changes;
+mod counts;
 mod digests;
 mod documents;
 mod engine;
@@ -13,6 +14,7 @@ mod locks;
 mod observations;
 mod operation_lists;
 mod operations;
+mod outcomes;
 mod pending_auth;
 mod pools;
 mod retention;
@@ -20,6 +22,7 @@ mod row;
 mod rows;
 mod search;
 mod select;
+mod statistics;
 mod sweep_lists;
 mod sweeps;
 mod sync;
@@ -48,8 +51,10 @@ pub use list::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};
 pub use locks::{Lock, Locks};
 pub use operation_lists::{DUE as DUE_OPERATIONS, DueFilter, OperationFilter, OperationOrder};
 pub use operations::OperationJson;
+pub use outcomes::{Outcome, OverTime};
 pub use pools::{DatabaseUrl, Wakeups};
 pub use search::Found;
+pub use statistics::{Attention, Counted, Due, StatisticsFilter};
 pub use sweep_lists::{CANDIDATE_ORDER, CandidateFilter, RECEIPT_ORDER, ReceiptFilter};
 pub use tx::Tx;
 pub use upkeep::UpkeepTask;
@@ -276,6 +281,7 @@ impl Store {
             ("watches", watches::STATEMENTS),
             ("winners", winners::STATEMENTS),
             ("sweeps", sweeps::STATEMENTS),
+            ("counts", counts::STATEMENTS),
             ("write_states", write_states::STATEMENTS),
             ("upkeep", upkeep::STATEMENTS),
             ("retention", retention::STATEMENTS),

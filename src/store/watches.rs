@@ -277,7 +277,7 @@ impl Store {
         slice: &Slice,
     ) -> Result<Page<Watch>> {
         let filter = |select: &mut Select| {
-            select.compares("due_at", "<=", Some(now));
+            select.compares("due_at", "<=", Some(now - filter.overdue_ms));
             let at = select.arg(now);
             select.and(&IS_DUE.replace("{now}", &at));
             visible(select, viewer);

@@ -18,7 +18,9 @@ use crate::domain::words::DocumentWriteState;
 
 const TABLE: &str = "document_write_state";
 /// Touched documents that one act works off.
-pub(super) const REFRESHED: usize = 500;
+const REFRESHED: usize = 500;
+/// Touches that it looks at for them: a document is touched again and again, and derived once.
+const TOUCHES: i64 = 4_000;
 /// Acts that a list waits for before it is read: behind a longer backlog it is read as it is.
 const REFRESHES_A_READ: usize = 4;
 
@@ -52,15 +54,28 @@ const SINCE: &str = "EXISTS (SELECT 1 FROM kubun_connector_operation AS newer WH
     OR newer.owner_did = seen.viewer_did) AND (last.node_key IS NULL OR (newer.created_at, newer.caller_did, \
     newer.operation_id) > (last.created_at, last.caller_did, last.operation_id)))";
 
-/// Works off the documents that were touched first; how many touches there were.
+/// Works off the documents that were touched first; how many there were.
 pub(super) async fn refresh(tx: &mut Tx) -> Result<usize> {
-    let limit = i64::try_from(REFRESHED).unwrap_or(i64::MAX);
-    let touched: Vec<(i64, String)> = tx.all(&TOUCHED, args![limit]).await?;
-    if touched.is_empty() {
+    let touches: Vec<(i64, String)> = tx.all(&TOUCHED, args![TOUCHES]).await?;
+    let mut documents: BTreeSet<&str> = BTreeSet::new();
+    let mut last = 0;
+    for (id, document) in &touches {
+        if documents.len() == REFRESHED && !documents.contains(document.as_str()) {
+            break;
+        }
+        documents.insert(document);
+        last = *id;
+    }
+    if documents.is_empty() {
         return Ok(0);
     }
-    let documents: BTreeSet<&str> = touched.iter().map(|(_, document)| document.as_str()).collect();
     let documents: Vec<&str> = documents.into_iter().collect();
+    // Before the states are derived: what is touched from here on is derived again.
+    let mut done = Select::delete("document_touched");
+    done.compares("id", "<=", Some(last));
+    done.among("document_id", Some(&documents));
+    let (text, args) = done.returning("id");
+    tx.write_returning::<(i64,)>(Sql::Shaped(&text), args).await?;
     let mut delete = Select::delete(TABLE);
     delete.among("document_id", Some(&documents));
     let (text, args) = delete.returning("document_id");
@@ -72,11 +87,7 @@ pub(super) async fn refresh(tx: &mut Tx) -> Result<usize> {
         derive = derive.replace(&format!("{{{state}}}"), &SINCE.replace("{state}", state));
     }
     tx.write(Sql::Shaped(&derive), select.into_args()).await?;
-    let mut done = Select::delete("document_touched");
-    done.among("id", Some(&touched.iter().map(|(id, _)| *id).collect::<Vec<_>>()));
-    let (text, args) = done.returning("id");
-    tx.write_returning::<(i64,)>(Sql::Shaped(&text), args).await?;
-    Ok(touched.len())
+    Ok(documents.len())
 }
 
 /// Which documents a list shows. `None` does not filter.

@@ -41,7 +41,7 @@ pub async fn settled(harness: &Harness, key: &str, changes: &[(&str, &str)]) {
     harness.database.execute(&sql).await;
 }
 
-async fn collect(harness: &Harness, before: i64, limit: i64) -> i64 {
+pub async fn collect(harness: &Harness, before: i64, limit: i64) -> i64 {
     let input = json!({ "before": rfc3339(before), "limit": limit });
     harness.act("collectFinishedOperations", input, "deleted").await["deleted"].as_i64().unwrap()
 }
@@ -51,7 +51,7 @@ async fn left(harness: &Harness) -> Vec<String> {
 }
 
 /// The write states of documents for everybody who may see something of them.
-async fn states(harness: &Harness, documents: &[String]) -> Vec<Value> {
+pub async fn states(harness: &Harness, documents: &[String]) -> Vec<Value> {
     let mut told = vec![];
     let query = "query($ids: [String!]!) { documents(ids: $ids) { id writeState lastCommit { id } inFlight { id } } }";
     for viewer in [None, Some("did:c0"), Some("did:c1"), Some("did:o0"), Some("did:o1")] {

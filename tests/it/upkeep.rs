@@ -1,9 +1,11 @@
 //! Upkeep: each task removes what is over and nothing else, one server at a time, and another takes over from a dead one.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use writewatch::domain::time::rfc3339;
 use writewatch::domain::viewer::Viewer;
 use writewatch::store::Engine;
@@ -147,4 +149,46 @@ async fn another_server_takes_over_from_one_that_was_killed_in_the_middle() {
     assert_eq!(count(&database, "operation_tombstone").await, 16_000, "each with its tombstone, once");
     let changes = database.texts("SELECT count(*) || ' ' || count(DISTINCT entity_id) FROM change_event").await;
     assert_eq!(changes, ["16000 16000"]);
+}
+
+/// How long claims take one after another for as long as `until` says so, shortest first.
+async fn claims(harness: &Harness, prefix: &str, mut until: impl FnMut(usize) -> bool) -> Vec<Duration> {
+    let mut times = vec![];
+    while !until(times.len()) {
+        let began = Instant::now();
+        harness.act("claimOperation", claim(&format!("{prefix}{}", times.len()), &json!({})), "outcome").await;
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    times
+}
+
+fn p99(times: &[Duration]) -> Duration {
+    times[times.len() * 99 / 100]
+}
+
+on_both_engines! {
+    async fn a_writer_waits_for_one_batch_of_upkeep_at_most(harness: Harness) {
+        for part in 0..6 {
+            harness.database.execute(&settled(part * 1_000, 1_000)).await;
+        }
+        let alone = claims(&harness, "alone", |done| done == 100).await;
+        let over = AtomicBool::new(false);
+        let work = async {
+            let mut longest = Duration::ZERO;
+            let mut removed = 0;
+            while removed < 6_000 {
+                let began = Instant::now();
+                removed += batch(&harness, "me", UpkeepTask::FinishedOperations, DAY).await.unwrap();
+                longest = longest.max(began.elapsed());
+            }
+            over.store(true, Ordering::Relaxed);
+            longest
+        };
+        let (longest, beside) = tokio::join!(work, claims(&harness, "beside", |_| over.load(Ordering::Relaxed)));
+        assert!(beside.len() >= 60, "only {} claims got in between 60 batches", beside.len());
+        // Wide room: a claim that waited for all of upkeep would have taken sixty batches.
+        let bound = 4 * longest + 4 * p99(&alone);
+        assert!(p99(&beside) < bound, "{:?} beside upkeep, {:?} alone, a batch {longest:?}", p99(&beside), p99(&alone));
+    }
 }

@@ -9,9 +9,9 @@ use writewatch::domain::words::DocumentWriteState;
 use crate::harness::{Harness, claim, on_both_engines};
 use crate::retention::settled;
 
-const VIEWERS: [Option<&str>; 5] = [None, Some("did:c0"), Some("did:c1"), Some("did:o0"), Some("did:o1")];
+pub const VIEWERS: [Option<&str>; 5] = [None, Some("did:c0"), Some("did:c1"), Some("did:o0"), Some("did:o1")];
 
-fn asking(viewer: Option<&str>) -> Viewer {
+pub fn asking(viewer: Option<&str>) -> Viewer {
     viewer.map_or_else(Viewer::open, Viewer::of)
 }
 
@@ -63,7 +63,7 @@ pub fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
 }
 
 /// One change of the package's: an operation, a watch, a step of either, or a removal.
-async fn scribble(harness: &Harness, key: &str, draw: &mut impl FnMut(u64) -> u64) {
+pub async fn scribble(harness: &Harness, key: &str, draw: &mut impl FnMut(u64) -> u64) {
     let (caller, owner, document) = (draw(2), draw(2), draw(8));
     let word = ["attempted", "reconcile_only", "committed", "committed", "dead"][usize::try_from(draw(5)).unwrap()];
     let status = ["pending_verification", "verified", "repair_failed"][usize::try_from(draw(3)).unwrap()];

@@ -31,7 +31,7 @@ pub use each::Each;
 pub use finalize::{FinalizeOperation, Finalized};
 pub use lease::{AcquireLease, Leased, ReleaseLease, RenewLease};
 pub use pending_auth::{ConsumePendingAuth, CreatePendingAuth, DeleteExpiredPendingAuth, PendingAuthActed};
-pub use refresh::RefreshWriteStates;
+pub use refresh::{CountBooks, CountOutcomes, RefreshWriteStates};
 pub use reissue::{ReissueOperation, Reissued};
 pub use resume::{Resume, Resumed};
 pub use retention::{CollectFinished, SweepDocument, SweptDocument};

@@ -3,7 +3,7 @@
 use crate::store::error::{Error, Result};
 use crate::store::locks::Locks;
 use crate::store::tx::Tx;
-use crate::store::{Act, changes, pending_auth, retention, sweeps, upkeep};
+use crate::store::{Act, changes, counts, pending_auth, retention, sweeps, upkeep};
 
 /// What is removed when its time is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +16,8 @@ pub enum UpkeepTask {
     SweepReceipts,
     /// Authorisations that nobody came back for.
     PendingAuth,
+    /// The kept counts of changes.
+    Outcomes,
     /// Changes, oldest first, up to a settled number.
     Changes {
         /// The last number that every reader can have seen.
@@ -32,6 +34,7 @@ impl UpkeepTask {
             Self::Tombstones => "tombstones",
             Self::SweepReceipts => "sweep_receipts",
             Self::PendingAuth => "pending_auth",
+            Self::Outcomes => "outcomes",
             Self::Changes { .. } => "changes",
         }
     }
@@ -78,6 +81,7 @@ impl Act for Upkeep {
             UpkeepTask::Tombstones => count(retention::delete_tombstones(tx, self.limit).await?),
             UpkeepTask::SweepReceipts => sweeps::remove_committed(tx, before, self.limit).await?,
             UpkeepTask::PendingAuth => count(pending_auth::delete_expired(tx, before, self.limit).await?),
+            UpkeepTask::Outcomes => count(counts::trim(tx, before, self.limit).await?),
             UpkeepTask::Changes { settled_through } => changes::trim(tx, before, settled_through, self.limit).await?,
         };
         upkeep::note(tx, self.task.name(), removed).await?;

@@ -1,0 +1,104 @@
+//! Statistics of the changes over time, from the log itself or, where that is long, from the kept counts of it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::Store;
+use super::counts::{COUNTS_A_READ, SPANS_MS, seen};
+use super::engine::Sql;
+use super::error::Result;
+use super::row::row;
+use super::select::Select;
+use super::statistics::StatisticsFilter;
+use crate::domain::viewer::Viewer;
+
+/// Changes that are counted one by one; in more, whole minutes or hours are.
+const ONE_BY_ONE: i64 = 20_000;
+/// Spans that are read at most before longer ones are taken: a day and an hour's minutes.
+const SPANS: i64 = 1_500;
+
+/// How many changes there were in a part of a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Which part, from 0.
+    pub part: i64,
+    /// What was done.
+    pub transition: String,
+    /// Where it led; empty for none.
+    pub to_state: String,
+    /// How often.
+    pub count: i64,
+}
+
+row!(Outcome from "change_event" { part, transition, to_state, count });
+
+/// A time in equal parts.
+#[derive(Debug, Clone, Copy)]
+pub struct OverTime {
+    /// The first instant of it, in ms since the epoch.
+    pub from: i64,
+    /// The first instant after it.
+    pub to: i64,
+    /// How many parts.
+    pub parts: i64,
+    /// The last change that every reader can have seen.
+    pub settled_through: i64,
+}
+
+/// Begins with the part of a time that an instant is in.
+fn part_of(select: &mut Select, instant: &str, OverTime { from, to, parts, .. }: &OverTime) {
+    let [from, parts, length] = [*from, *parts, to - from].map(|value| select.arg(value));
+    let instant = instant.replace("{from}", &from);
+    let _ = write!(select.text, "SELECT CAST(({instant} - {from}) * {parts} / {length} AS bigint) AS part");
+}
+
+impl Store {
+    /// How many changes were made from one time up to another, in equal parts of it, by what was done and where it led. Where
+    /// there are more than 20,000 in that time, whole minutes are counted by when they begin, or whole hours in more than a day.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn outcomes(&self, viewer: &Viewer, filter: &StatisticsFilter, time: &OverTime) -> Result<Vec<Outcome>> {
+        let OverTime { from, to, settled_through, .. } = *time;
+        let mut made = Select::new("1", "change_event");
+        made.compares("at", ">=", Some(from));
+        made.compares("at", "<", Some(to));
+        let text = format!("SELECT count(*) FROM ({} LIMIT {}) AS made", made.text, ONE_BY_ONE + 1);
+        let found = self.read().await?.first::<(i64,)>(Sql::Shaped(&text), made.into_args()).await?;
+        if found.is_none_or(|(count,)| count <= ONE_BY_ONE) {
+            let mut select = Select::default();
+            part_of(&mut select, "at", time);
+            select.text.push_str(", transition, coalesce(to_state, '') AS outcome, count(*) FROM change_event");
+            select.compares("at", ">=", Some(from));
+            select.compares("at", "<", Some(to));
+            select.compares("sequence", "<=", Some(settled_through));
+            select.concerns(viewer.confined_to());
+            select.equals("owner_did", filter.owner_did.as_deref());
+            select.equals("connector_name", filter.connector_name.as_deref());
+            select.grouped("1, 2, 3");
+            return select.all(&mut self.read().await?, 1).await;
+        }
+        self.count_outcomes(settled_through, COUNTS_A_READ).await?;
+        let span = SPANS_MS.into_iter().find(|span| (to - from) / span <= SPANS).unwrap_or(SPANS_MS[1]);
+        let mut sums: BTreeMap<(i64, String, String), i64> = BTreeMap::new();
+        for (seen_by, owner) in seen(viewer, filter.owner_did.as_deref()) {
+            let mut select = Select::default();
+            // A span that began before the time does belongs to its first part.
+            part_of(&mut select, "CASE WHEN starts_at < {from} THEN {from} ELSE starts_at END", time);
+            select.text.push_str(", transition, to_state, CAST(sum(count) AS bigint) FROM outcome_count");
+            select.equals("viewer_did", Some(&seen_by));
+            select.equals("owner_did", Some(&owner));
+            select.equals("span_ms", Some(span));
+            select.compares("starts_at", ">", Some(from - span));
+            select.compares("starts_at", "<", Some(to));
+            select.equals("connector_name", filter.connector_name.as_deref());
+            select.grouped("1, 2, 3");
+            for Outcome { part, transition, to_state, count } in select.all(&mut self.read().await?, 1).await? {
+                *sums.entry((part, transition, to_state)).or_default() += count;
+            }
+        }
+        let outcomes =
+            sums.into_iter().map(|((part, transition, to_state), count)| Outcome { part, transition, to_state, count });
+        Ok(outcomes.collect())
+    }
+}
