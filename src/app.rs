@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::events::Feed;
 use crate::graphql::{self, Schema};
 use crate::store::{Result, Store};
+use crate::upkeep;
 
 /// How often a server sets its clock by the database's.
 const CLOCK_REFRESH: std::time::Duration = std::time::Duration::from_secs(10);
@@ -31,6 +32,7 @@ impl App {
     /// # Errors
     /// When the database is not reached.
     pub async fn start(config: Config, store: Store, stop: CancellationToken) -> Result<Self> {
+        store.keep_tombstones(i64::from(config.upkeep.keep_tombstones_days) * upkeep::DAY_MS);
         let feed = Feed::start(store.clone(), stop.clone()).await?;
         tokio::spawn(keep_time(store.clone(), stop));
         let schema = graphql::schema(store.clone(), feed.clone(), config.service_dids.clone());

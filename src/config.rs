@@ -101,6 +101,9 @@ pub struct Upkeep {
     /// Days for which finished operations are kept that no document's write state needs
     #[arg(long, env = "WRITEWATCH_KEEP_FINISHED_DAYS", default_value = "30", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=36_500))]
     pub keep_finished_days: u32,
+    /// Days for which a collected operation is remembered: for so long a replay of its claim never writes again
+    #[arg(long, env = "WRITEWATCH_KEEP_TOMBSTONES_DAYS", default_value = "365", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub keep_tombstones_days: u32,
     /// Days for which committed receipts of sweeps are kept that the checkpoint has passed
     #[arg(long, env = "WRITEWATCH_KEEP_RECEIPTS_DAYS", default_value = "30", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=36_500))]
     pub keep_receipts_days: u32,

@@ -16,7 +16,7 @@ use crate::store::{Error, Result};
 const BATCH: i32 = 200;
 /// What others get between two batches.
 const PAUSE: Duration = Duration::from_millis(20);
-const DAY_MS: i64 = 24 * 3_600 * 1_000;
+pub(crate) const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
 /// Between two looks for what is to be derived or counted anew.
 const REFRESH: Duration = Duration::from_secs(1);

@@ -44,8 +44,12 @@ impl Change {
         DateTime(self.change.at)
     }
 
-    /// What was done: claim, `acquire_lease`, `release_lease`, `mark_send_started`, record, defer, finalize, `resume_offline`,
-    /// `resume_auth`, arm, `claim_attempt`, `record_verification`, remove, `record_winner`.
+    /// What was done. To an operation: claim, reissue, `acquire_lease`, `release_lease`, `mark_send_started`, record, defer, finalize,
+    /// `resume_offline`, `resume_auth`, collect, sweep. To a watch: arm, `claim_attempt`, defer, `record_verification`,
+    /// `resume_offline`, `resume_auth`, remove. To a document: `record_winner`, `remove_winner`, `set_trim`, `clear_trim`,
+    /// `put_repair`, `clear_repair`, `put_observation`, `prune_observation`, `remove_observations`. To a sweep's receipt, candidate
+    /// or checkpoint: `record_receipt`, `add_candidate`, `record_outcome`, apply, `record_apply_failure`, commit, remove. To a sync
+    /// state: set, advance, remove.
     async fn transition(&self) -> &str {
         &self.change.transition
     }

@@ -37,7 +37,7 @@ pub mod acts;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -106,6 +106,7 @@ pub struct Store {
 pub(crate) struct Shared {
     pools: Pools,
     clock: Clock,
+    tombstone_ms: AtomicI64,
     statements: Arc<AtomicU64>,
 }
 
@@ -126,7 +127,8 @@ impl Store {
             Engine::Sqlite => Clock::Host,
             Engine::Postgres => Clock::database(),
         });
-        let shared = Arc::new(Shared { pools, clock, statements: Arc::default() });
+        let tombstone_ms = AtomicI64::new(retention::TOMBSTONE_MS);
+        let shared = Arc::new(Shared { pools, clock, tombstone_ms, statements: Arc::default() });
         let (queue, waiting) = mpsc::channel(QUEUED_ACTS);
         let (commits, seen) = watch::channel(0);
         let stop = CancellationToken::new();
@@ -142,6 +144,11 @@ impl Store {
     #[must_use]
     pub fn engine(&self) -> Engine {
         self.shared.pools.engine()
+    }
+
+    /// How long what is collected from now on is remembered, in ms; a year when it is not said.
+    pub fn keep_tombstones(&self, ms: i64) {
+        self.shared.tombstone_ms.store(ms, Ordering::Relaxed);
     }
 
     /// The store's time, in ms since the epoch.

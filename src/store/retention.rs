@@ -17,7 +17,7 @@ use crate::domain::operations::Operation;
 use crate::domain::words::OperationState;
 
 const OPERATIONS: &str = "kubun_connector_operation";
-/// How long a tombstone is kept (a year of 365 days).
+/// How long a tombstone is kept when it is not said (a year of 365 days).
 pub(super) const TOMBSTONE_MS: i64 = 365 * 24 * 3_600 * 1_000;
 
 row!(Tombstone from "operation_tombstone" {
@@ -114,7 +114,7 @@ async fn keep_neighbours(tx: &mut Tx, documents: impl Iterator<Item = &String>) 
 async fn bury(tx: &mut Tx, transition: &'static str, removed: &[Operation]) -> Result<()> {
     let mut removed: Vec<&Operation> = removed.iter().collect();
     removed.sort_by(|a, b| (&a.caller_did, &a.operation_id).cmp(&(&b.caller_did, &b.operation_id)));
-    let expires_at = tx.now().saturating_add(TOMBSTONE_MS);
+    let expires_at = tx.tombstone_expires_at();
     let rows: Vec<Vec<Arg>> = removed
         .iter()
         .map(|row| {

@@ -1,9 +1,11 @@
 //! The transaction that acts run in: its connection, its `now`, and the changes that it gathers.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 
+use super::Shared;
 use super::changes;
 use super::engine::{Arg, Connection, Engine, Sql};
 use super::error::{Error, Result};
@@ -28,6 +30,7 @@ pub struct Tx {
     pub(super) connection: Connection,
     pub(super) transaction_id: Option<i64>,
     clock: Clock,
+    tombstone_ms: i64,
     held: Locks,
     now: i64,
     viewer: Arc<Viewer>,
@@ -36,10 +39,18 @@ pub struct Tx {
 }
 
 impl Tx {
-    pub(super) fn new(connection: Connection, clock: Clock) -> Self {
-        let viewer = Arc::new(Viewer::open());
-        let held = Locks::none();
-        Self { connection, transaction_id: None, clock, held, now: 0, viewer, changes: vec![], act_wrote: false }
+    pub(super) fn new(connection: Connection, shared: &Shared) -> Self {
+        Self {
+            connection,
+            transaction_id: None,
+            clock: shared.clock.clone(),
+            tombstone_ms: shared.tombstone_ms.load(Ordering::Relaxed),
+            held: Locks::none(),
+            now: 0,
+            viewer: Arc::new(Viewer::open()),
+            changes: vec![],
+            act_wrote: false,
+        }
     }
 
     pub(super) fn needs_locks(&self) -> bool {
@@ -66,6 +77,11 @@ impl Tx {
     #[must_use]
     pub const fn now(&self) -> i64 {
         self.now
+    }
+
+    /// When what is collected now is forgotten.
+    pub(super) const fn tombstone_expires_at(&self) -> i64 {
+        self.now.saturating_add(self.tombstone_ms)
     }
 
     /// The time outside of an act.

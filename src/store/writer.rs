@@ -182,7 +182,7 @@ impl Writer {
 
     async fn transaction(&mut self, batch: &mut [Box<dyn Job>]) -> std::result::Result<(), Failed> {
         let connection = self.begin().await.map_err(Failed::Begin)?;
-        let mut tx = Tx::new(connection, self.shared.clock.clone());
+        let mut tx = Tx::new(connection, &self.shared);
         let body = std::panic::AssertUnwindSafe(run_batch(&mut tx, batch)).catch_unwind().await;
         let Ok(result) = body else {
             // A panic: who knows in what state the connection is.

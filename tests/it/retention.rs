@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use writewatch::domain::time::rfc3339;
 use writewatch::domain::viewer::Viewer;
+use writewatch::store::Engine;
 
-use crate::harness::{Harness, claim, on_both_engines};
+use crate::harness::{Database, Harness, claim, on_both_engines};
 use crate::write_states::draws;
 
 /// The mutations whose rows are here.
@@ -59,6 +60,22 @@ pub async fn states(harness: &Harness, documents: &[String]) -> Vec<Value> {
         told.push(harness.answer_to(asking, query, json!({ "ids": documents })).await);
     }
     told
+}
+
+async fn remembered_for_a_week(engine: Engine) {
+    let harness = Harness::start_with(engine, Database::fresh(engine).await, &["--keep-tombstones-days", "7"]).await;
+    settled(&harness, "k", &[("document_id", "NULL")]).await;
+    assert_eq!(collect(&harness, 100, 10).await, 1);
+    harness.advance(7 * 24 * 3_600 * 1_000 - 1);
+    assert_eq!(harness.act("claimOperation", claim("k", &json!({})), "outcome").await["outcome"], "SETTLED");
+    harness.advance(1);
+    assert_eq!(harness.act("claimOperation", claim("k", &json!({})), "outcome").await["outcome"], "CLAIMED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_collected_is_remembered_for_as_long_as_it_is_said() {
+    remembered_for_a_week(Engine::Sqlite).await;
+    remembered_for_a_week(Engine::Postgres).await;
 }
 
 on_both_engines! {
