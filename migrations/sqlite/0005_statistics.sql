@@ -100,6 +100,8 @@ CREATE INDEX kubun_connector_operation_marked ON kubun_connector_operation (owne
     WHERE state = 'attempted' AND send_marker IS NOT NULL;
 CREATE INDEX kubun_connector_operation_caller_marked ON kubun_connector_operation (caller_did, connector_name)
     WHERE state = 'attempted' AND send_marker IS NOT NULL;
+CREATE INDEX kubun_connector_projection_watch_claimed ON kubun_connector_projection_watch (owner_did, claimed_until)
+    WHERE claimed_until IS NOT NULL;
 CREATE INDEX kubun_connector_sweep_candidate_refused ON kubun_connector_sweep_candidate (owner_did, connector_name)
     WHERE state = 'refused';
 

@@ -48,6 +48,22 @@ pub struct NewChange {
     pub facts: Map<String, Value>,
 }
 
+/// The fact that names the document which the entity was of before.
+const LEFT: &str = "leftDocumentId";
+
+/// The document that was left for another.
+fn left(before: Option<&str>, after: Option<&str>) -> Option<String> {
+    before.filter(|before| after != Some(before)).map(str::to_owned)
+}
+
+impl Change {
+    /// The document that the entity was of until this change.
+    #[must_use]
+    pub fn left_document_id(&self) -> Option<&str> {
+        self.facts.get(LEFT).and_then(Value::as_str)
+    }
+}
+
 impl NewChange {
     /// What a transition did to an operation; `before` is the row it found, none when it made it.
     #[must_use]
@@ -59,6 +75,7 @@ impl NewChange {
         facts.insert("attempts".into(), after.attempts.into());
         facts.insert("version".into(), after.version.into());
         facts.insert("sendState".into(), word(after.send_state().as_str()));
+        put(&mut facts, LEFT, left(before.and_then(|row| row.document_id.as_deref()), after.document_id.as_deref()));
         put(&mut facts, "lastKind", after.last_kind.clone());
         put(&mut facts, "httpStatus", after.last_http_status);
         put(&mut facts, "nextAttemptAt", after.next_attempt_at.map(super::time::rfc3339));
@@ -89,6 +106,8 @@ impl NewChange {
         facts.insert("attempts".into(), row.verification_attempts.into());
         facts.insert("generation".into(), row.repair_generation.into());
         facts.insert("version".into(), row.version.into());
+        let documents = before.zip(after).map(|(before, after)| [before, after].map(|row| row.document_id.as_str()));
+        put(&mut facts, LEFT, documents.and_then(|[before, after]| left(Some(before), Some(after))));
         put(&mut facts, "observedWinnerDigest", row.observed_winner_digest.clone());
         put(&mut facts, "verifiedStateDigest", row.verified_state_digest.clone());
         put(&mut facts, "nextAttemptAt", row.next_attempt_at.map(super::time::rfc3339));
@@ -227,6 +246,8 @@ pub struct ChangeFilter {
     pub entities: Option<Vec<EntityKind>>,
     pub entity_id: Option<String>,
     pub document_ids: Option<Vec<String>>,
+    /// Documents that the change is of, or whose it was before.
+    pub touching: Option<Vec<String>>,
     pub owner_did: Option<String>,
     pub caller_did: Option<String>,
     pub connector_name: Option<String>,
@@ -251,6 +272,11 @@ impl ChangeFilter {
             && among(self.entities.as_deref(), Some(&change.entity))
             && same(self.entity_id.as_deref(), Some(&change.entity_id))
             && among(self.document_ids.as_deref(), change.document_id.as_ref())
+            && (among(self.touching.as_deref(), change.document_id.as_ref())
+                || self
+                    .touching
+                    .as_ref()
+                    .is_some_and(|ids| change.left_document_id().is_some_and(|left| ids.iter().any(|id| id == left))))
             && same(self.owner_did.as_deref(), change.owner_did.as_deref())
             && same(self.caller_did.as_deref(), change.caller_did.as_deref())
             && same(self.connector_name.as_deref(), change.connector_name.as_deref())

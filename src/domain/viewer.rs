@@ -4,7 +4,7 @@
 //! may do all; the rules of who sees what are asked of it from the start, so that they only have to be filled in here.
 
 /// The one on whose behalf something is read or done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Viewer {
     did: Option<String>,
 }

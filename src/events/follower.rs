@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{BATCH, Feed};
+use super::{BATCH, Feed, Shown};
+use crate::domain::changes::Change;
+use crate::domain::words::EntityKind;
 use crate::store::{Head, Result, Store, Wakeups};
 
 /// The net under the wake-ups.
@@ -49,6 +51,7 @@ pub(super) async fn follow(feed: Feed, publish: watch::Sender<i64>, stop: Cancel
         () = work => {}
         () = stop.cancelled() => {}
     }
+    feed.router.close();
 }
 
 /// Listens for other servers; without, the poll has to do until the database is back.
@@ -99,10 +102,26 @@ async fn advance(feed: &Feed, publish: &watch::Sender<i64>) -> Result<()> {
             _ => head.sequence,
         };
         publish.send_replace(position);
-        if !changes.is_empty() {
-            // Without a subscriber there is nobody to hand it to.
-            let _ = feed.batches.send(Arc::new(changes.into_iter().map(Arc::new).collect()));
-        }
+        let changes: Vec<Arc<Change>> = changes.into_iter().map(Arc::new).collect();
+        hand_on(feed, &changes).await;
     }
     Ok(())
+}
+
+/// Hands changes to those whom they concern, with their entities, read once for all who are shown them.
+async fn hand_on(feed: &Feed, changes: &[Arc<Change>]) {
+    let concerned = feed.router.concerned(changes);
+    let (operations, watches) = (concerned.shown(EntityKind::Operation), concerned.shown(EntityKind::Watch));
+    let shown = if operations.is_empty() && watches.is_empty() {
+        None
+    } else {
+        match Shown::read(&feed.store, &feed.readings, &operations, &watches).await {
+            Ok(shown) => Some(Arc::new(shown)),
+            Err(error) => {
+                tracing::warn!(%error, "each subscription reads what it shows by itself");
+                None
+            }
+        }
+    };
+    concerned.hand_on(shown.as_ref());
 }

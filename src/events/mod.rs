@@ -2,40 +2,45 @@
 //!
 //! ```text
 //!   change_event ──▶ follower ──▶ position (watch) ──▶ who needs to know how far the log is settled
-//!        ▲               └──────▶ broadcast ─────────▶ subscriptions; one that lags reads the log instead
-//!        └── commits of this server, wake-ups of others, a slow poll as the net under both
+//!        ▲               └──────▶ router ────────────▶ those subscriptions that a change concerns; one whose
+//!        └── commits of this server, wake-ups of others,   mailbox is full reads the log instead
+//!            a slow poll as the net under both
 //! ```
 //!
-//! The log is the truth and the broadcast only a short cut. A subscription holds the number of the last change that it
-//! looked at, so that what it has missed, for whatever reason, is what comes after that number in the log. The position
-//! is published before the broadcast: who subscribes first and then reads the position loses nothing between the two.
+//! The log is the truth and the router only a short cut. A subscription holds the number of the last change that it
+//! got, so that what it has missed, for whatever reason, is what comes after that number in the log. The position is
+//! published before the changes are handed on: who listens first and then reads the position loses nothing between the two.
 
 mod cursor;
+mod due;
 mod follower;
+mod router;
+mod shown;
 mod subscription;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub use cursor::Cursor;
+pub use router::{Run, Wanted};
+pub use shown::Shown;
+
+use due::Boards;
+use router::Router;
+use shown::Readings;
 
 use crate::domain::bounds::BadInput;
-use crate::domain::changes::Change;
-use crate::store::{Engine, Error, Result, Store};
+use crate::domain::words::EntityKind;
+use crate::store::{Engine, Error, Result, Store, patiently};
 
 /// Changes that are read from the log at once, and handed on as one.
 const BATCH: i64 = 500;
-/// Batches that a subscription may be behind before it has to read the log.
-const BEHIND: usize = 256;
 /// How long a list waits for the feed to settle what was committed before it was asked for.
 const SETTLE_WAIT: Duration = Duration::from_secs(2);
-
-/// A run of changes in the order of the log.
-type Batch = Arc<Vec<Arc<Change>>>;
 
 /// The feed of one server. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -43,7 +48,9 @@ pub struct Feed {
     store: Store,
     log_id: Arc<str>,
     position: watch::Receiver<i64>,
-    batches: broadcast::Sender<Batch>,
+    router: Router,
+    readings: Readings,
+    boards: Boards,
     running: Arc<AtomicBool>,
 }
 
@@ -57,9 +64,10 @@ impl Feed {
         let head = store.head().await?;
         follower::settle(&store, &head).await?;
         let (publish, position) = watch::channel(head.sequence);
-        let (batches, _) = broadcast::channel(BEHIND);
         let running = Arc::new(AtomicBool::new(true));
-        let feed = Self { store, log_id, position, batches, running };
+        let (router, readings) = (Router::default(), Readings::default());
+        let boards = Boards::default();
+        let feed = Self { store, log_id, position, router, readings, boards, running };
         tokio::spawn(follower::follow(feed.clone(), publish, stop));
         Ok(feed)
     }
@@ -68,6 +76,15 @@ impl Feed {
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed)
+    }
+
+    /// Reads the entities with these node ids, whoever may see them.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn show(&self, kind: EntityKind, ids: &[&str]) -> Result<Shown> {
+        let (operations, watches) = if kind == EntityKind::Operation { (ids, &[][..]) } else { (&[][..], ids) };
+        patiently(|| Shown::read(&self.store, &self.readings, operations, watches)).await
     }
 
     /// The number up to which a reader skips nothing and sees all that was committed before the call.

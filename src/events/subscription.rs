@@ -1,29 +1,25 @@
-//! One subscription's way through the log: what it missed from the table, then what comes by broadcast.
+//! One subscription's way through the log: what it missed from the table, then what the router hands it.
 
 use std::sync::Arc;
 
 use futures_util::stream::{self, Stream};
-use tokio::sync::broadcast::{self, error::RecvError};
 
-use super::{BATCH, Batch, Feed};
-use crate::domain::changes::{Change, ChangeFilter};
-use crate::domain::viewer::Viewer;
+use super::router::{Listening, Run, Taken, Wanted};
+use super::{BATCH, Feed};
 use crate::store::{Error, Result, patiently};
 
-/// Where a subscription is, and what it wants.
+/// Where a subscription is.
 struct Follower {
     feed: Feed,
-    live: broadcast::Receiver<Batch>,
-    viewer: Arc<Viewer>,
-    filter: ChangeFilter,
-    /// The number of the last change that was looked at.
+    listening: Listening,
+    /// The number of the last change that it got, or looked at in the log.
     looked_at: i64,
-    /// The log has to be read up to this number before the broadcast is of use.
+    /// The log has to be read up to this number before what is handed on is of use.
     behind_until: i64,
 }
 
 impl Feed {
-    /// Follows the log: runs of changes that match, each change once, in order. `after` is the number to go on from;
+    /// Follows the log: runs of changes that are wanted, each change once, in order. `after` is the number to go on from;
     /// without one it starts with what is committed after the call. The second part is the place before everything that
     /// the stream will bring.
     ///
@@ -31,55 +27,51 @@ impl Feed {
     /// When the database is not reached.
     pub async fn changes(
         &self,
-        viewer: Arc<Viewer>,
-        filter: ChangeFilter,
+        wanted: Wanted,
         after: Option<i64>,
-    ) -> Result<(impl Stream<Item = Result<Vec<Arc<Change>>>> + Send + use<>, i64)> {
-        // In this order: what is published after the position is read comes by the broadcast.
-        let live = self.batches.subscribe();
+    ) -> Result<(impl Stream<Item = Result<Run>> + Send + use<>, i64)> {
+        // In this order: what is published after the position is read is handed on to who listens by then.
+        let listening = self.router.listen(wanted);
         let (start, position) = if let Some(after) = after {
             (after, *self.position.borrow())
         } else {
             let position = self.caught_up().await?;
             (position, position)
         };
-        let feed = self.clone();
-        let follower = Follower { feed, live, viewer, filter, looked_at: start, behind_until: position };
+        let follower = Follower { feed: self.clone(), listening, looked_at: start, behind_until: position };
         Ok((stream::try_unfold(follower, Follower::next), start))
     }
 }
 
 impl Follower {
-    async fn next(mut self) -> Result<Option<(Vec<Arc<Change>>, Self)>> {
+    async fn next(mut self) -> Result<Option<(Run, Self)>> {
         loop {
-            let batch = if self.looked_at < self.behind_until {
+            let mut run = if self.looked_at < self.behind_until {
                 self.read_log().await?
             } else {
-                match self.live.recv().await {
-                    Ok(batch) => batch,
-                    Err(RecvError::Lagged(_)) => {
+                match self.listening.take().await {
+                    Taken::Run(run) => run,
+                    Taken::Overflowed => {
+                        // Whatever was not kept was published before.
                         self.behind_until = *self.feed.position.borrow();
                         continue;
                     }
-                    Err(RecvError::Closed) => return Ok(None),
+                    Taken::Closed => return Ok(None),
                 }
             };
-            let fresh: Vec<Arc<Change>> = batch
-                .iter()
-                .filter(|change| change.sequence > self.looked_at)
-                .filter(|change| self.filter.matches(&self.viewer, change))
-                .cloned()
-                .collect();
-            if let Some(last) = batch.last() {
-                self.looked_at = self.looked_at.max(last.sequence);
+            let looked_at = self.looked_at;
+            if let Some(last) = run.changes.last() {
+                self.looked_at = looked_at.max(last.sequence);
             }
-            if !fresh.is_empty() {
-                return Ok(Some((fresh, self)));
+            let wanted = self.listening.wanted();
+            run.changes.retain(|change| change.sequence > looked_at && wanted.matches(change));
+            if !run.changes.is_empty() {
+                return Ok(Some((run, self)));
             }
         }
     }
 
-    async fn read_log(&mut self) -> Result<Batch> {
+    async fn read_log(&mut self) -> Result<Run> {
         let store = &self.feed.store;
         let trimmed = patiently(|| store.feed_info()).await?.trimmed_through;
         if self.looked_at < trimmed {
@@ -90,6 +82,6 @@ impl Follower {
             // The rest of the range was never kept: go on live from its end.
             self.behind_until = changes.last().map_or(self.looked_at, |last| last.sequence);
         }
-        Ok(Arc::new(changes.into_iter().map(Arc::new).collect()))
+        Ok(Run { changes: changes.into_iter().map(Arc::new).collect(), shown: None })
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct DueFilter {
 }
 
 impl DueFilter {
-    fn checked(filter: Option<Self>) -> std::result::Result<store::DueFilter, BadInput> {
+    pub(super) fn checked(filter: Option<Self>) -> std::result::Result<store::DueFilter, BadInput> {
         let Some(filter) = filter else { return Ok(store::DueFilter::default()) };
         bounds::optional_key("filter.ownerDid", filter.owner_did.as_deref())?;
         bounds::optional_key("filter.connectorName", filter.connector_name.as_deref())?;

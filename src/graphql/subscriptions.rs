@@ -3,26 +3,26 @@
 //! Each stream is the feed with the rows of its changes as they are at delivery: fetched once for a run of changes, so
 //! that what a client sees never goes back.
 
-use std::collections::HashMap;
-use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_graphql::{Context, ID, SimpleObject};
 use futures_util::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
 
 use super::Services;
 use super::changes::{Change, ChangeFilter as ChangeFilterInput};
+use super::documents::Document;
+use super::due::DueFilter;
 use super::errors::Failure;
 use super::operations::{Operation, OperationFilter};
 use super::scalars::DateTime;
 use super::watches::{Watch, WatchFilter};
+use crate::domain::bounds;
 use crate::domain::changes::{self as domain, ChangeFilter};
 use crate::domain::ids::NodeId;
 use crate::domain::viewer::Viewer;
-use crate::domain::watches::Watch as WatchRow;
 use crate::domain::words::{EntityKind, VerificationOutcome};
-use crate::events::Feed;
-use crate::store::{Store, patiently};
+use crate::events::{Feed, Run, Shown, Wanted};
 
 /// Everything that can be followed live. With `after`, the changes since that cursor come first; none is left out or
 /// comes twice.
@@ -50,6 +50,28 @@ pub(super) struct WatchChange {
     cursor: String,
 }
 
+/// A change of a document's books, with the document as it is now.
+#[derive(SimpleObject)]
+pub(super) struct DocumentChange {
+    /// The document as it is now.
+    document: Document,
+    /// What happened; null on the first answer of each document, which tells what is true now.
+    change: Option<Change>,
+    /// Resumes this subscription from here.
+    cursor: String,
+}
+
+/// How much work is due.
+#[derive(Debug, SimpleObject)]
+pub(super) struct WorkDue {
+    /// Operations, counted to 1,000.
+    operations: i32,
+    /// Watches, counted to 1,000.
+    watches: i32,
+    /// When more will be, by time alone; null when nothing waits.
+    next_due_at: Option<DateTime>,
+}
+
 /// A verification, as it was recorded.
 #[derive(Debug, Clone, SimpleObject)]
 pub(super) struct VerificationResult {
@@ -69,7 +91,6 @@ pub(super) struct VerificationResult {
 
 /// What a resolver of a stream needs, taken out of its context.
 struct Follow {
-    store: Store,
     feed: Feed,
     viewer: Arc<Viewer>,
 }
@@ -79,33 +100,30 @@ trait Followed: Clone + Send + Sync + 'static {
     /// What its ids name.
     const KIND: EntityKind;
 
-    /// The entities with these keys, by their encoded ids.
-    fn load(follow: &Follow, keys: &[String]) -> impl Future<Output = Result<HashMap<String, Self>, Failure>> + Send;
+    /// The entity with this node id, as far as the viewer may see it.
+    fn of(shown: &Shown, viewer: &Viewer, id: &str) -> Option<Self>;
 }
 
 impl Followed for Operation {
     const KIND: EntityKind = EntityKind::Operation;
 
-    async fn load(follow: &Follow, keys: &[String]) -> Result<HashMap<String, Self>, Failure> {
-        let rows = patiently(|| follow.store.operations_by_node_key(&follow.viewer, keys)).await?;
-        Ok(rows.into_iter().map(|row| (NodeId::operation(&row.node_key).encode(), Self::from(row))).collect())
+    fn of(shown: &Shown, viewer: &Viewer, id: &str) -> Option<Self> {
+        shown.operation(viewer, id).map(Self)
     }
 }
 
 impl Followed for Watch {
     const KIND: EntityKind = EntityKind::Watch;
 
-    async fn load(follow: &Follow, keys: &[String]) -> Result<HashMap<String, Self>, Failure> {
-        let rows = patiently(|| follow.store.watches_by_node_key(&follow.viewer, keys)).await?;
-        let id = |row: &WatchRow| NodeId::of_key(EntityKind::Watch, &row.identity().parts()).encode();
-        Ok(rows.into_iter().map(|row| (id(&row), Self::from(row))).collect())
+    fn of(shown: &Shown, viewer: &Viewer, id: &str) -> Option<Self> {
+        shown.watch(viewer, id).map(Self)
     }
 }
 
 impl Follow {
     fn new(ctx: &Context<'_>) -> Arc<Self> {
-        let Services { store, feed, .. } = ctx.data_unchecked::<Services>().clone();
-        Arc::new(Self { store, feed, viewer: Arc::clone(ctx.data_unchecked::<Arc<Viewer>>()) })
+        let feed = ctx.data_unchecked::<Services>().feed.clone();
+        Arc::new(Self { feed, viewer: Arc::clone(ctx.data_unchecked::<Arc<Viewer>>()) })
     }
 
     async fn resume(&self, after: Option<String>) -> Result<Option<i64>, Failure> {
@@ -119,27 +137,37 @@ impl Follow {
     /// where one entity is named, that entity alone.
     async fn answers<E: Followed, T: Send + 'static>(
         self: Arc<Self>,
-        wanted: ChangeFilter,
+        filter: ChangeFilter,
         after: Option<String>,
         tell: fn(&Feed, Option<E>, Told) -> Option<T>,
     ) -> Result<impl Stream<Item = async_graphql::Result<T>>, Failure> {
         let after = self.resume(after).await?;
-        let named = wanted.entity_id.clone().filter(|_| after.is_none());
-        let (runs, start) = self.feed.changes(Arc::clone(&self.viewer), wanted, after).await?;
+        let named = filter.entity_id.clone().filter(|_| after.is_none());
+        let wanted = Wanted { viewer: Arc::clone(&self.viewer), filter, shows: Some(E::KIND) };
+        let (runs, start) = self.feed.changes(wanted, after).await?;
+        // When the rows that were told last were read: nobody is ever told an older one.
+        let told_of = AtomicU64::new(0);
         // Read after the subscribing: whatever the row does not show yet comes as a change.
         let first = match named {
             Some(id) => {
-                let row = E::load(&self, &[NodeId::decode("id", &id)?.key]).await?.remove(&id);
-                tell(&self.feed, row, Told::Now(start))
+                let shown = self.feed.show(E::KIND, &[&id]).await?;
+                told_of.store(shown.ended(), Ordering::Relaxed);
+                tell(&self.feed, E::of(&shown, &self.viewer, &id), Told::Now(start))
             }
             None => None,
         };
-        let runs = runs.map_err(Failure::from).and_then(move |run| {
-            let follow = Arc::clone(&self);
+        let state = Arc::new((self, told_of));
+        let runs = runs.map_err(Failure::from).and_then(move |Run { changes, shown }| {
+            let state = Arc::clone(&state);
             async move {
-                let rows = E::load(&follow, &keys(&run)).await?;
-                let told = run.into_iter().filter_map(|change| {
-                    tell(&follow.feed, rows.get(&change.entity_id).cloned(), Told::Change(change))
+                let (follow, told_of) = &*state;
+                let shown = match shown.filter(|shown| shown.is_after(told_of.load(Ordering::Relaxed))) {
+                    Some(shown) => shown,
+                    None => Arc::new(follow.feed.show(E::KIND, &ids(&changes)).await?),
+                };
+                told_of.fetch_max(shown.ended(), Ordering::Relaxed);
+                let told = changes.into_iter().filter_map(|change| {
+                    tell(&follow.feed, E::of(&shown, &follow.viewer, &change.entity_id), Told::Change(change))
                 });
                 Ok::<Vec<T>, Failure>(told.collect())
             }
@@ -170,13 +198,12 @@ impl Told {
     }
 }
 
-/// The keys behind the entities of a run of changes, each once.
-fn keys(changes: &[Arc<domain::Change>]) -> Vec<String> {
-    let mut keys: Vec<String> =
-        changes.iter().filter_map(|change| NodeId::decode("id", &change.entity_id).ok()).map(|id| id.key).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
+/// The entities of some changes, each once.
+fn ids(changes: &[Arc<domain::Change>]) -> Vec<&str> {
+    let mut ids: Vec<&str> = changes.iter().map(|change| change.entity_id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 /// Checks that an id names this kind of entity.
@@ -231,6 +258,55 @@ impl Subscription {
         Ok(answers.await?)
     }
 
+    /// The changes of what stands in the books of these documents: of their operations, watches, winners, trims and repairs.
+    /// Without `after`, the first answers tell what is true now of each, in the given order.
+    async fn document_changed(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The documents' ids in the local store, at most 500.")] ids: Vec<String>,
+        #[graphql(desc = "Go on after this cursor; the changes since come first.")] after: Option<String>,
+    ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<DocumentChange>>> {
+        bounds::ids("ids", &ids).map_err(Failure::from)?;
+        let follow = Follow::new(ctx);
+        let after = follow.resume(after).await?;
+        let filter = ChangeFilter { touching: Some(ids.clone()), ..ChangeFilter::default() };
+        let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
+        let (runs, start) = follow.feed.changes(wanted, after).await.map_err(Failure::from)?;
+        let feed = follow.feed.clone();
+        let now: Vec<_> = ids
+            .iter()
+            .filter(|_| after.is_none())
+            .map(|id| {
+                Ok(DocumentChange {
+                    document: Document(id.clone()),
+                    change: None,
+                    cursor: feed.cursor(start).to_string(),
+                })
+            })
+            .collect();
+        let runs = runs
+            .map_err(Failure::from)
+            .map_ok(move |run| run.changes.into_iter().flat_map(|change| touched(&feed, &ids, &change)).collect());
+        Ok(stream::iter(now).chain(one_by_one(runs)))
+    }
+
+    /// How much work is due that the viewer may see: now, and again whenever that changes, by what is written or by time. Has no
+    /// cursor: what is told is always what is true.
+    async fn work_due(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which work; all that nobody works on when left out.")] filter: Option<DueFilter>,
+    ) -> async_graphql::Result<impl Stream<Item = WorkDue>> {
+        let filter = DueFilter::checked(filter).map_err(Failure::from)?;
+        let follow = Follow::new(ctx);
+        let narrow = |count: i64| i32::try_from(count).unwrap_or(i32::MAX);
+        Ok(follow.feed.work_due(Arc::clone(&follow.viewer), filter).map(move |due| WorkDue {
+            operations: narrow(due.operations),
+            watches: narrow(due.watches),
+            next_due_at: due.next_due_at.map(DateTime),
+        }))
+    }
+
     /// What verifications found, with generation and attempts as they were then.
     async fn verification_recorded(
         &self,
@@ -252,14 +328,31 @@ impl Subscription {
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<Change>>> {
         let follow = Follow::new(ctx);
         let after = follow.resume(after).await?;
-        let wanted = filter.unwrap_or_default().checked().map_err(Failure::from)?;
-        let (runs, _) = follow.feed.changes(Arc::clone(&follow.viewer), wanted, after).await.map_err(Failure::from)?;
+        let filter = filter.unwrap_or_default().checked().map_err(Failure::from)?;
+        let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
+        let (runs, _) = follow.feed.changes(wanted, after).await.map_err(Failure::from)?;
         let feed = follow.feed.clone();
         Ok(one_by_one(
             runs.map_err(Failure::from)
-                .map_ok(move |run| run.into_iter().map(|change| Change::new(&feed, change)).collect()),
+                .map_ok(move |run| run.changes.into_iter().map(|change| Change::new(&feed, change)).collect()),
         ))
     }
+}
+
+/// What a change did to those of the documents that it touched: the one that it left first. Whoever resumes between the two
+/// is told of both again.
+fn touched(feed: &Feed, ids: &[String], change: &Arc<domain::Change>) -> Vec<DocumentChange> {
+    let wanted = |id: Option<&str>| id.filter(|id| ids.iter().any(|wanted| wanted == id)).map(str::to_owned);
+    let left = wanted(change.left_document_id());
+    let is = wanted(change.document_id.as_deref());
+    let both = left.is_some() && is.is_some();
+    let answer = |id: String, cursor: i64| DocumentChange {
+        document: Document(id),
+        change: Some(Change::new(feed, Arc::clone(change))),
+        cursor: feed.cursor(cursor).to_string(),
+    };
+    let left = left.map(|id| answer(id, if both { change.sequence - 1 } else { change.sequence }));
+    left.into_iter().chain(is.map(|id| answer(id, change.sequence))).collect()
 }
 
 /// The result that a change carries in its facts.

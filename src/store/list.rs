@@ -172,13 +172,28 @@ impl List<'_> {
         pages.into_iter().next().ok_or(Error::Guard(self.table, 0))
     }
 
-    /// How many rows it has, to 10,000.
+    /// How many rows it has, as far as `most`.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn count(&self, connection: &mut Connection) -> Result<i64> {
-        let counts = self.counts(connection, &[vec![]], COUNTED_MOST, &|_, _| {}).await?;
-        Ok(counts.into_iter().sum::<i64>().min(COUNTED_MOST))
+    pub async fn count(&self, connection: &mut Connection, most: i64) -> Result<i64> {
+        let counts = self.counts(connection, &[vec![]], most, &|_, _| {}).await?;
+        Ok(counts.into_iter().sum::<i64>().min(most))
+    }
+
+    /// The least number in a column of its rows; none without rows.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn least(&self, connection: &mut Connection, column: &str) -> Result<Option<i64>> {
+        let mut union = Select::default();
+        for arm in self.arms() {
+            let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
+            let _ = write!(union.text, "{joint}SELECT min({column}) FROM {}", self.table);
+            self.confine(&mut union, &vec![], arm);
+        }
+        let found: Vec<(Option<i64>,)> = union.all(connection, 1).await?;
+        Ok(found.into_iter().filter_map(|(least,)| least).min())
     }
 
     /// The same page for each of several parents, told apart by `column`, in one statement per 128 of them.

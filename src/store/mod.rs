@@ -7,6 +7,7 @@ mod changes;
 mod counts;
 mod digests;
 mod documents;
+mod due;
 mod engine;
 mod error;
 mod list;
@@ -45,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use changes::{ChangesOf, FeedInfo, Head};
 
+pub use due::WorkDue;
 pub use engine::{Engine, Sql, Statement};
 pub use error::{Error, Result};
 pub use list::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};

@@ -57,8 +57,8 @@ impl OperationFilter {
     }
 }
 
-/// Which due work a list shows.
-#[derive(Debug, Clone, Default)]
+/// Which due work is meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are those of the GraphQL DueFilter, where they are described")]
 pub struct DueFilter {
     pub owner_did: Option<String>,
@@ -103,6 +103,18 @@ pub const DUE: Keyset = Keyset { columns: &["due_at", "caller_did", "operation_i
 
 fn list(order: OperationOrder, filter: &(dyn Fn(&mut Select) + Sync)) -> List<'_> {
     List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter, concerning: vec![] }
+}
+
+/// The operations that are due at `now`.
+pub(super) fn is_due(select: &mut Select, filter: &DueFilter, now: i64) {
+    select.and("state = 'attempted'");
+    select.compares("due_at", "<=", Some(now - filter.overdue_ms));
+    select.equals("owner_did", filter.owner_did.as_deref());
+    select.equals("connector_name", filter.connector_name.as_deref());
+    if !filter.include_leased {
+        let now = select.arg(now);
+        select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
+    }
 }
 
 const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
@@ -196,16 +208,7 @@ impl Store {
         now: i64,
         slice: &Slice,
     ) -> Result<Page<Operation>> {
-        let filter = |select: &mut Select| {
-            select.and("state = 'attempted'");
-            select.compares("due_at", "<=", Some(now - filter.overdue_ms));
-            select.equals("owner_did", filter.owner_did.as_deref());
-            select.equals("connector_name", filter.connector_name.as_deref());
-            if !filter.include_leased {
-                let now = select.arg(now);
-                select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
-            }
-        };
+        let filter = |select: &mut Select| is_due(select, filter, now);
         let list = List {
             table: TABLE,
             columns: Operation::COLUMNS,

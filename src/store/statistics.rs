@@ -263,7 +263,7 @@ impl Store {
         };
         let concerning = viewer.confined_to().into_iter().collect();
         let list = List { table: OPERATIONS, columns: "", keyset: DUE_OPERATIONS, filter: &filter, concerning };
-        list.count(&mut self.read().await?).await
+        list.count(&mut self.read().await?, COUNTED_MOST).await
     }
 
     async fn count_refused(&self, viewer: &Viewer, of: &StatisticsFilter) -> Result<i64> {
@@ -275,7 +275,7 @@ impl Store {
         };
         let list =
             List { table: CANDIDATES, columns: "", keyset: CANDIDATE_ORDER, filter: &filter, concerning: vec![] };
-        list.count(&mut self.read().await?).await
+        list.count(&mut self.read().await?, COUNTED_MOST).await
     }
 
     /// How many operations and watches are due and nobody works on, each counted to 10,000, and since when the first is.

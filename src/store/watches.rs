@@ -18,7 +18,7 @@ use crate::domain::viewer::Viewer;
 use crate::domain::watches::{Watch, WatchIdentity};
 use crate::domain::words::{DeferReason, WatchStatus};
 
-const TABLE: &str = "kubun_connector_projection_watch";
+pub(super) const TABLE: &str = "kubun_connector_projection_watch";
 /// How its rows are named.
 pub(super) const DIGESTED: Digested =
     Digested { table: TABLE, key: &["owner_did", "connector_name", "model", "account_key", "source_id"] };
@@ -230,6 +230,19 @@ fn visible(select: &mut Select, viewer: &Viewer) {
     select.equals("owner_did", viewer.confined_to());
 }
 
+/// The watches that are due at `now`.
+pub(super) fn is_due(select: &mut Select, viewer: &Viewer, filter: &DueFilter, now: i64) {
+    select.compares("due_at", "<=", Some(now - filter.overdue_ms));
+    let at = select.arg(now);
+    select.and(&IS_DUE.replace("{now}", &at));
+    visible(select, viewer);
+    select.equals("owner_did", filter.owner_did.as_deref());
+    select.equals("connector_name", filter.connector_name.as_deref());
+    if !filter.include_leased {
+        select.and(&format!("(claimed_until IS NULL OR claimed_until <= {at})"));
+    }
+}
+
 impl Store {
     /// A watch by its identity.
     ///
@@ -276,17 +289,7 @@ impl Store {
         now: i64,
         slice: &Slice,
     ) -> Result<Page<Watch>> {
-        let filter = |select: &mut Select| {
-            select.compares("due_at", "<=", Some(now - filter.overdue_ms));
-            let at = select.arg(now);
-            select.and(&IS_DUE.replace("{now}", &at));
-            visible(select, viewer);
-            select.equals("owner_did", filter.owner_did.as_deref());
-            select.equals("connector_name", filter.connector_name.as_deref());
-            if !filter.include_leased {
-                select.and(&format!("(claimed_until IS NULL OR claimed_until <= {at})"));
-            }
-        };
+        let filter = |select: &mut Select| is_due(select, viewer, filter, now);
         let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: DUE, filter: &filter, concerning: vec![] };
         list.page(&mut self.read().await?, slice).await
     }

@@ -191,7 +191,17 @@ impl Harness {
 
     /// The answers of a subscription.
     pub fn follow(&self, query: &str, variables: Value) -> impl Stream<Item = Value> + Unpin + use<> {
-        let answers = graphql::follow(&self.app, request(query, variables), Viewer::open());
+        self.follow_as(Viewer::open(), query, variables)
+    }
+
+    /// The answers of a viewer's subscription.
+    pub fn follow_as(
+        &self,
+        viewer: Viewer,
+        query: &str,
+        variables: Value,
+    ) -> impl Stream<Item = Value> + Unpin + use<> {
+        let answers = graphql::follow(&self.app, request(query, variables), viewer);
         answers.map(|answer| serde_json::to_value(answer).unwrap())
     }
 

@@ -3,6 +3,7 @@
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use writewatch::domain::time::rfc3339;
+use writewatch::domain::viewer::Viewer;
 
 use crate::harness::{Harness, START, claim, next, on_both_engines};
 
@@ -199,6 +200,130 @@ on_both_engines! {
         let mut cursors = vec![];
         for _ in 0..600 {
             cursors.push(next(&mut answers).await["data"]["operationChanged"]["cursor"].take());
+        }
+        let log: Vec<Value> = harness.log("cursor").await.into_iter().map(|mut change| change["cursor"].take()).collect();
+        assert_eq!(cursors, log[1..]);
+    }
+
+    async fn a_document_is_told_as_it_is_and_then_whatever_touches_it(harness: Harness) {
+        let query = "subscription($ids: [String!]!, $after: String) { documentChanged(ids: $ids, after: $after) {
+            document { id writeState winner { digest } } change { transition entity } cursor } }";
+        let mut answers = harness.follow(query, json!({ "ids": ["d1", "d2"] }));
+        let mut cursors = vec![];
+        for id in ["d1", "d2"] {
+            let mut first = next(&mut answers).await["data"]["documentChanged"].take();
+            cursors.push(first["cursor"].take());
+            assert_eq!(first, json!({ "document": { "id": id, "writeState": "NONE", "winner": null }, "change": null, "cursor": null }));
+        }
+        let id = claimed(&harness, "k", &json!({ "documentId": "d1" })).await;
+        claimed(&harness, "other", &json!({ "documentId": "d3" })).await;
+        let told = next(&mut answers).await["data"]["documentChanged"].take();
+        assert_eq!(told["document"], json!({ "id": "d1", "writeState": "PENDING", "winner": null }));
+        assert_eq!(told["change"], json!({ "transition": "claim", "entity": "OPERATION" }));
+        // Onto another document than the claim said: both are told.
+        let finalize = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": "d2", "sourceId": "s", "winnerDigest": "w" });
+        harness.act("finalizeOperation", finalize, "outcome").await;
+        let mut seen = vec![];
+        while seen.len() < 4 {
+            let told = next(&mut answers).await["data"]["documentChanged"].take();
+            cursors.push(told["cursor"].clone());
+            seen.push((told["document"].clone(), told["change"].clone()));
+        }
+        let left = json!({ "id": "d1", "writeState": "NONE", "winner": null });
+        let moved = json!({ "id": "d2", "writeState": "VERIFYING", "winner": { "digest": "w" } });
+        let change = |transition: &str, entity: &str| json!({ "transition": transition, "entity": entity });
+        for expected in [
+            (left, change("finalize", "OPERATION")),
+            (moved.clone(), change("finalize", "OPERATION")),
+            (moved.clone(), change("record_winner", "DOCUMENT")),
+            (moved, change("arm", "WATCH")),
+        ] {
+            assert!(seen.contains(&expected), "{expected:?} is not in {seen:?}");
+        }
+        harness.act("setEntityTrim", json!({ "documentId": "d1", "ownerDid": "did:o1", "connectorName": "contacts", "trimmedFields": ["a"] }), "trim { updatedAt }").await;
+        let told = next(&mut answers).await["data"]["documentChanged"].take();
+        assert_eq!(told["change"]["transition"], "set_trim");
+        let mut resumed = harness.follow(query, json!({ "ids": ["d1"], "after": cursors[1] }));
+        for transition in ["claim", "finalize", "set_trim"] {
+            let told = next(&mut resumed).await["data"]["documentChanged"].take();
+            assert_eq!((&told["document"]["id"], &told["change"]["transition"]), (&json!("d1"), &json!(transition)));
+        }
+        let refused = next(&mut harness.follow(query, json!({ "ids": vec!["d"; 501] }))).await;
+        assert_eq!(refused["errors"][0]["extensions"], json!({ "code": "BAD_INPUT", "field": "ids" }));
+    }
+
+    async fn a_stranger_s_document_is_told_without_what_they_may_not_see(harness: Harness) {
+        let query = "subscription { documentChanged(ids: [\"d1\"]) { document { writeState } change { transition } } }";
+        let mut answers = harness.follow_as(Viewer::of("did:o2"), query, json!({}));
+        assert_eq!(next(&mut answers).await["data"]["documentChanged"], json!({ "document": { "writeState": "NONE" }, "change": null }));
+        claimed(&harness, "k", &json!({ "documentId": "d1" })).await;
+        claimed(&harness, "k2", &json!({ "documentId": "d1", "ownerDid": "did:o2" })).await;
+        let told = next(&mut answers).await["data"]["documentChanged"].take();
+        assert_eq!(told, json!({ "document": { "writeState": "PENDING" }, "change": { "transition": "claim" } }));
+        let after = json!({ "after": harness.log("cursor").await.last().unwrap()["cursor"] });
+        let query = "subscription($after: String) { changes(after: $after) { documentId } }";
+        let mut own = harness.follow_as(Viewer::of("did:c1"), query, after.clone());
+        let mut others = harness.follow_as(Viewer::of("did:x"), query, after);
+        claimed(&harness, "k3", &json!({ "documentId": "d3" })).await;
+        assert_eq!(next(&mut own).await["data"]["changes"]["documentId"], "d3");
+        claimed(&harness, "k4", &json!({ "callerDid": "did:x", "documentId": "d4" })).await;
+        assert_eq!(next(&mut others).await["data"]["changes"]["documentId"], "d4", "nothing of others before it");
+    }
+
+    async fn due_work_is_told_now_and_whenever_it_changes(harness: Harness) {
+        let query = "subscription($filter: DueFilter) { workDue(filter: $filter) { operations watches nextDueAt } }";
+        let mut all = harness.follow(query, json!({ "filter": { "includeLeased": true } }));
+        let mut again = harness.follow(query, json!({ "filter": { "includeLeased": true } }));
+        let mut free = harness.follow(query, json!({}));
+        let mut other = harness.follow_as(Viewer::of("did:other"), query, json!({ "filter": { "includeLeased": true } }));
+        let due = |operations: i64, watches: i64, next: Value| json!({ "operations": operations, "watches": watches, "nextDueAt": next });
+        assert_eq!(next(&mut other).await["data"]["workDue"], due(0, 0, Value::Null));
+        for answers in [&mut all, &mut again, &mut free] {
+            assert_eq!(next(answers).await["data"]["workDue"], due(0, 0, Value::Null));
+        }
+        let id = claimed(&harness, "k", &json!({})).await;
+        for answers in [&mut all, &mut again] {
+            assert_eq!(next(answers).await["data"]["workDue"], due(1, 0, Value::Null));
+        }
+        // Under a lease until 30 s from now: free in the millisecond after.
+        let freed = rfc3339(harness.now() + 30_001);
+        assert_eq!(next(&mut free).await["data"]["workDue"], due(0, 0, json!(freed)));
+        let later = rfc3339(harness.now() + 60_000);
+        harness.act("deferOperation", json!({ "id": id, "leaseToken": "L1", "nextAttemptAt": later }), "outcome").await;
+        assert_eq!(next(&mut all).await["data"]["workDue"], due(0, 0, json!(later)));
+        assert_eq!(next(&mut free).await["data"]["workDue"], due(0, 0, json!(later)), "the lease ends before it is due");
+        let finalize = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": "d", "sourceId": "s", "winnerDigest": "w" });
+        let watch = harness.act("finalizeOperation", finalize, "watch { id }").await["watch"]["id"].take();
+        assert_eq!(next(&mut all).await["data"]["workDue"], due(0, 1, Value::Null));
+        assert_eq!(next(&mut free).await["data"]["workDue"], due(0, 1, Value::Null));
+        harness.act("claimWatchAttempt", json!({ "id": watch, "generation": 0, "claimMs": 5_000 }), "outcome").await;
+        assert_eq!(next(&mut free).await["data"]["workDue"], due(0, 0, json!(rfc3339(harness.now() + 5_000))));
+        assert!(futures_util::future::poll_immediate(other.next()).await.is_none(), "nothing of it is theirs");
+        let refused = next(&mut harness.follow(query, json!({ "filter": { "ownerDid": "" } }))).await;
+        assert_eq!(refused["errors"][0]["extensions"], json!({ "code": "BAD_INPUT", "field": "filter.ownerDid" }));
+    }
+
+    async fn one_that_takes_nothing_holds_up_nobody_and_goes_on_from_the_log(harness: Harness) {
+        let id = claimed(&harness, "k", &json!({ "documentId": "d1" })).await;
+        let mut slow = harness.follow(OPERATION, json!({ "id": id }));
+        let first = next(&mut slow).await["data"]["operationChanged"].take();
+        let filter = json!({ "filter": { "documentIds": ["d1"] }, "after": first["cursor"] });
+        let mut quick = harness.follow(OPERATION, filter);
+        let mut expected = 0_i64;
+        for version in 0..700 {
+            harness.act("recordOperation", record(&id, version), "outcome").await;
+            let told = next(&mut quick).await["data"]["operationChanged"].take();
+            let shown = told["operation"]["version"].as_i64().unwrap();
+            assert!(shown > expected, "never an older row: {shown} after {expected}");
+            expected = shown;
+        }
+        let (mut cursors, mut shown) = (vec![], 0);
+        for _ in 0..700 {
+            let mut told = next(&mut slow).await["data"]["operationChanged"].take();
+            let version = told["operation"]["version"].as_i64().unwrap();
+            assert!(version >= shown, "never an older row: {version} after {shown}");
+            shown = version;
+            cursors.push(told["cursor"].take());
         }
         let log: Vec<Value> = harness.log("cursor").await.into_iter().map(|mut change| change["cursor"].take()).collect();
         assert_eq!(cursors, log[1..]);

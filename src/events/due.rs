@@ -1,0 +1,116 @@
+//! Work that is due: told to every worker that waits for it, looked for once for all who wait for the same.
+//!
+//! It is looked for again when something changes that may count, when more becomes due by time, and slowly even so, because
+//! others may write to the database.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use futures_util::stream::{self, Stream};
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::Feed;
+use super::router::{Listening, Taken, Wanted};
+use crate::domain::changes::ChangeFilter;
+use crate::domain::viewer::Viewer;
+use crate::domain::words::EntityKind;
+use crate::store::{DueFilter, WorkDue};
+
+/// The net under changes and times.
+const POLL: Duration = Duration::from_secs(10);
+/// How long changes are gathered before it is looked again.
+const GATHER: Duration = Duration::from_millis(50);
+/// How long to wait after the database refused.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// What is looked for.
+type Question = (Arc<Viewer>, DueFilter);
+
+/// One question with its latest answer; looked for as long as anybody holds it.
+#[derive(Debug)]
+struct Board {
+    answer: watch::Receiver<Option<WorkDue>>,
+    _looking: AbortOnDropHandle<()>,
+}
+
+/// Every question that somebody asks now.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Boards(Arc<Mutex<HashMap<Question, Weak<Board>>>>);
+
+impl Feed {
+    /// How much is due, now and again whenever that changes.
+    pub fn work_due(&self, viewer: Arc<Viewer>, filter: DueFilter) -> impl Stream<Item = WorkDue> + Send + use<> {
+        let board = self.board(viewer, filter);
+        let mut answer = board.answer.clone();
+        answer.mark_changed();
+        stream::unfold((board, answer), |(board, mut answer)| async move {
+            loop {
+                // The looking ends with the server.
+                answer.changed().await.ok()?;
+                let due = *answer.borrow_and_update();
+                if let Some(due) = due {
+                    return Some((due, (board, answer)));
+                }
+            }
+        })
+    }
+
+    fn board(&self, viewer: Arc<Viewer>, filter: DueFilter) -> Arc<Board> {
+        let mut boards = self.boards.0.lock().unwrap_or_else(PoisonError::into_inner);
+        boards.retain(|_, board| board.strong_count() > 0);
+        let question = (viewer, filter);
+        if let Some(board) = boards.get(&question).and_then(Weak::upgrade) {
+            return board;
+        }
+        let (viewer, filter) = question.clone();
+        let changes = ChangeFilter {
+            entities: Some(vec![EntityKind::Operation, EntityKind::Watch]),
+            owner_did: filter.owner_did.clone(),
+            connector_name: filter.connector_name.clone(),
+            ..ChangeFilter::default()
+        };
+        let listening = self.router.listen(Wanted { viewer: Arc::clone(&viewer), filter: changes, shows: None });
+        let (publish, answer) = watch::channel(None);
+        let looking = tokio::spawn(look(self.clone(), viewer, filter, listening, publish));
+        let board = Arc::new(Board { answer, _looking: AbortOnDropHandle::new(looking) });
+        boards.insert(question, Arc::downgrade(&board));
+        board
+    }
+}
+
+/// Looks for what is due until the feed ends or nobody asks any more.
+async fn look(
+    feed: Feed,
+    viewer: Arc<Viewer>,
+    filter: DueFilter,
+    listening: Listening,
+    publish: watch::Sender<Option<WorkDue>>,
+) {
+    loop {
+        let now = feed.store.now_ms();
+        let wait = match feed.store.work_due(&viewer, &filter, now).await {
+            Ok(due) => {
+                publish.send_if_modified(|told| told.replace(due) != Some(due));
+                let until = due.next_due_at.map_or(i64::MAX, |at| (at - now).max(1));
+                u64::try_from(until).map_or(POLL, Duration::from_millis).min(POLL)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "due work is looked for later");
+                RETRY
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            taken = listening.take() => {
+                if matches!(taken, Taken::Closed) {
+                    return;
+                }
+                // What comes meanwhile is looked for at once.
+                tokio::time::sleep(GATHER).await;
+                listening.forget();
+            }
+        }
+    }
+}
