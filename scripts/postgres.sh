@@ -3,6 +3,7 @@
 #
 #   scripts/postgres.sh start DIR [NAME=VALUE …]   makes it, starts it, prints its URL; the database (and nothing
 #                                                  else) gets the given variables in its environment
+#   scripts/postgres.sh restart DIR                ends it as a crash would, and starts it again where it was
 #   scripts/postgres.sh stop DIR                   stops it and removes its data
 #
 # It listens on a free loopback port and takes anyone there at their word, as befits data that nobody keeps. Durability
@@ -11,7 +12,7 @@ set -euo pipefail
 
 fail() { echo "postgres.sh: $*" >&2; exit 1; }
 
-[ $# -ge 2 ] || fail "usage: $0 start DIR [NAME=VALUE …] | stop DIR"
+[ $# -ge 2 ] || fail "usage: $0 start DIR [NAME=VALUE …] | restart DIR | stop DIR"
 act=$1 dir=$2
 shift 2
 
@@ -53,6 +54,11 @@ start() {
   fail "the cluster in $dir does not start"
 }
 
+restart() {
+  cd "$dir/data"
+  as_postgres "$bin/pg_ctl" restart --mode=immediate --wait --silent --pgdata="$dir/data" --log="$dir/data/log" >&2
+}
+
 stop() {
   [ -d "$dir/data" ] || fail "no cluster in $dir"
   cd "$dir/data"
@@ -64,6 +70,7 @@ stop() {
 
 case $act in
   start) start "$@" ;;
+  restart) dir=$(realpath "$dir"); restart ;;
   stop) dir=$(realpath "$dir"); stop ;;
   *) fail "unknown act $act" ;;
 esac

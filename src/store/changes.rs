@@ -24,21 +24,25 @@ const WRITTEN: &str = "at, entity, entity_id, transition, from_state, to_state, 
 const READ: &str = "sequence, at, entity, entity_id, transition, from_state, to_state, document_id, owner_did, \
     caller_did, connector_name, actor_did, facts";
 
+/// The transactions that hold the log's writers' lock.
+macro_rules! writers {
+    () => {
+        "SELECT coalesce(string_agg(virtualtransaction, ','), '') FROM pg_locks WHERE locktype = 'relation' \
+        AND relation = 'change_event'::regclass AND mode = 'RowExclusiveLock' AND granted \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    };
+}
+
 statements! {
     FEED: "", "SELECT feed_id, trimmed_through FROM change_feed";
     HEAD: "", "SELECT coalesce(max(sequence), 0), '' FROM change_event";
     /// Differs because only PostgreSQL has writers beside each other: the number, with the transactions that still hold the
     /// lock that every writer of the log takes before its number. They are asked for after the snapshot is taken: one that
-    /// is not among them by then is in the next one. None are looked for when nothing runs at all.
-    HEAD_AND_WRITERS for Postgres: "", "SELECT coalesce(max(sequence), 0), \
-        CASE WHEN pg_snapshot_xmin(pg_current_snapshot()) = pg_snapshot_xmax(pg_current_snapshot()) THEN '' \
-        ELSE (SELECT coalesce(string_agg(virtualtransaction, ','), '') FROM pg_locks WHERE locktype = 'relation' \
-        AND relation = 'change_event'::regclass AND mode = 'RowExclusiveLock' AND granted \
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) END FROM change_event";
+    /// is not among them by then is in the next one. The snapshot's own bounds would not do: it does not know of a transaction
+    /// that began last and numbered first.
+    HEAD_AND_WRITERS for Postgres: "", concat!("SELECT coalesce(max(sequence), 0), (", writers!(), ") FROM change_event");
     /// Differs as above: those that hold it now.
-    WRITERS for Postgres: "", "SELECT coalesce(string_agg(virtualtransaction, ','), '') FROM pg_locks \
-        WHERE locktype = 'relation' AND relation = 'change_event'::regclass AND mode = 'RowExclusiveLock' AND granted \
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    WRITERS for Postgres: "", writers!();
     AFTER: READ, "SELECT {columns} FROM change_event WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3";
     OLDEST: "", "SELECT sequence, at FROM change_event WHERE sequence <= $1 ORDER BY sequence LIMIT $2";
     FIRST_AFTER: "", "SELECT at FROM change_event WHERE sequence > $1 ORDER BY sequence LIMIT 1";

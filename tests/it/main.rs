@@ -17,6 +17,7 @@ mod reissue;
 mod retention;
 mod retention_races;
 mod servers;
+mod soak;
 mod statistics;
 mod subscriptions;
 mod support;

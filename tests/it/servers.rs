@@ -61,6 +61,35 @@ async fn a_change_that_commits_late_with_a_smaller_number_is_not_skipped() {
     assert_eq!(told, [json!("late"), json!("claim")]);
 }
 
+/// A transaction that began last, took the smaller number and is still open: no snapshot's bounds tell of it, because
+/// everything that has ended began before it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_is_not_skipped_whose_transaction_began_after_those_that_have_ended() {
+    let harness = Harness::start(Engine::Postgres).await;
+    harness.act("claimOperation", claim("k0", &json!({})), "outcome").await;
+    let start = harness.log("cursor").await[0]["cursor"].clone();
+    let query = "subscription($after: String) { changes(after: $after) { transition } }";
+    let mut answers = harness.follow(query, json!({ "after": start }));
+    let mut older = PgConnection::connect(&harness.database.url()).await.unwrap();
+    let mut younger = PgConnection::connect(&harness.database.url()).await.unwrap();
+    let run = async |connection: &mut PgConnection, sql: &'static str| {
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.unwrap();
+    };
+    run(&mut older, "BEGIN; SELECT pg_current_xact_id()").await;
+    run(&mut younger, "BEGIN; INSERT INTO change_event (at, entity, entity_id, transition, facts) VALUES (1, 'document', 'do_1', 'first', '{}')")
+        .await;
+    run(&mut older, "INSERT INTO change_event (at, entity, entity_id, transition, facts) VALUES (1, 'document', 'do_2', 'second', '{}'); COMMIT")
+        .await;
+    let early =
+        tokio::time::timeout(std::time::Duration::from_millis(2_500), futures_util::StreamExt::next(&mut answers))
+            .await;
+    assert!(early.is_err(), "told before what has a smaller number: {early:?}");
+    run(&mut younger, "COMMIT").await;
+    let told = [next(&mut answers).await, next(&mut answers).await]
+        .map(|mut answer| answer["data"]["changes"]["transition"].take());
+    assert_eq!(told, [json!("first"), json!("second")]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_that_finalize_across_each_other_all_succeed() {
     let (first, second) = two().await;

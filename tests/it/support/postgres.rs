@@ -65,24 +65,39 @@ async fn execute(cluster_url: &str, statement: String) -> sqlx::Result<()> {
     connection.close().await
 }
 
-/// A cluster of one test alone, for tests that set the database's clock.
+/// A cluster of one test alone, for tests that set the database's clock or restart it.
 pub struct Cluster {
     dir: TempDir,
     url: String,
 }
 
 impl Cluster {
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
     /// The database's clock is the given one; so `now()` steps when the test steps it.
     pub fn start_under(clock: &SteppedClock) -> Self {
+        // Only the database itself may live by the clock, not the shell that starts it.
+        let clock: Vec<String> =
+            clock.environment().into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Self::start_with(&clock)
+    }
+
+    fn start_with(environment: &[String]) -> Self {
         let dir = tempfile::tempdir().expect("a folder for the cluster");
         let_everyone_enter(dir.path());
-        // Only the database itself may live by the clock, not the shell that starts it.
-        let clock = clock.environment().into_iter().map(|(name, value)| format!("{name}={value}"));
         let mut start = script("start", dir.path());
-        let output = start.args(clock).stderr(Stdio::inherit()).output().expect("scripts/postgres.sh");
+        let output = start.args(environment).stderr(Stdio::inherit()).output().expect("scripts/postgres.sh");
         assert!(output.status.success(), "scripts/postgres.sh start failed: {}", output.status);
         let url = String::from_utf8(output.stdout).expect("a URL").trim().to_owned();
         Self { dir, url }
+    }
+
+    /// Ends it as a crash would, and starts it again on what it had written.
+    pub fn restart(&self) {
+        let status = script("restart", self.dir.path()).status().expect("scripts/postgres.sh");
+        assert!(status.success(), "scripts/postgres.sh restart failed: {status}");
     }
 
     pub async fn fresh_database(&self) -> TestDatabase {

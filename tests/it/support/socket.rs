@@ -11,6 +11,8 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest, http::HeaderValue},
 };
 
+use super::client::Failure;
+
 const ARRIVES_WITHIN: Duration = Duration::from_secs(30);
 const SUBSCRIPTION_ID: &str = "1";
 
@@ -36,13 +38,20 @@ pub struct Subscription {
 /// Subscribes at the server at `url` (as `Server::url` gives it). The server may not have begun to listen for changes
 /// when this returns: a test that must miss none waits for the first answer or passes a cursor.
 pub async fn subscribe(url: &str, query: &str, variables: Value) -> Subscription {
-    let mut subscription = Subscription { socket: connect(url).await };
-    subscription.say(json!({ "type": "connection_init" })).await;
-    let ack = subscription.hear().await.expect("a connection_ack instead of the socket's end");
-    assert_eq!(ack["type"], "connection_ack", "{ack}");
+    try_subscribe(url, query, variables).await.unwrap_or_else(|failure| panic!("no subscription at {url}: {failure}"))
+}
+
+/// As `subscribe`, for tests in which the server may be gone.
+pub async fn try_subscribe(url: &str, query: &str, variables: Value) -> Result<Subscription, Failure> {
+    let mut subscription = Subscription { socket: timeout(ARRIVES_WITHIN, connect(url)).await?? };
+    subscription.say(json!({ "type": "connection_init" })).await?;
+    match timeout(ARRIVES_WITHIN, subscription.hear()).await? {
+        Ok(ack) => assert_eq!(ack["type"], "connection_ack", "{ack}"),
+        Err(closed) => return Err(format!("{closed:?}").into()),
+    }
     let payload = json!({ "query": query, "variables": variables });
-    subscription.say(json!({ "type": "subscribe", "id": SUBSCRIPTION_ID, "payload": payload })).await;
-    subscription
+    subscription.say(json!({ "type": "subscribe", "id": SUBSCRIPTION_ID, "payload": payload })).await?;
+    Ok(subscription)
 }
 
 impl Subscription {
@@ -87,7 +96,9 @@ impl Subscription {
                     if message["type"] != "ping" {
                         return Ok(message);
                     }
-                    self.say(json!({ "type": "pong" })).await;
+                    if let Err(lost) = self.say(json!({ "type": "pong" })).await {
+                        return Err(Arrival::Closed { code: None, reason: lost.to_string() });
+                    }
                 }
                 Some(Ok(Message::Close(Some(frame)))) => {
                     return Err(Arrival::Closed { code: Some(frame.code.into()), reason: frame.reason.to_string() });
@@ -101,17 +112,16 @@ impl Subscription {
         }
     }
 
-    async fn say(&mut self, message: Value) {
-        self.socket.send(Message::text(message.to_string())).await.expect("a message sent");
+    async fn say(&mut self, message: Value) -> Result<(), Failure> {
+        Ok(self.socket.send(Message::text(message.to_string())).await?)
     }
 }
 
-async fn connect(url: &str) -> WebSocketStream<MaybeTlsStream<TcpStream>> {
+async fn connect(url: &str) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, Failure> {
     let address = url.strip_prefix("http://").expect("an http URL");
-    let mut request = format!("ws://{address}/graphql").into_client_request().expect("a WebSocket URL");
+    let mut request = format!("ws://{address}/graphql").into_client_request()?;
     let protocol = HeaderValue::from_static("graphql-transport-ws");
     request.headers_mut().insert("sec-websocket-protocol", protocol);
-    let (socket, _response) =
-        timeout(ARRIVES_WITHIN, connect_async(request)).await.expect("an answer").expect("a socket");
-    socket
+    let (socket, _response) = connect_async(request).await?;
+    Ok(socket)
 }
