@@ -1,10 +1,11 @@
 # run     serve on http://127.0.0.1:4000 with an embedded database under ./data (needs Rust and Node.js, nothing else)
-# test    the one check: everything below but the two long runs; installs what it misses (Debian)
+# test    the one check: everything below but the long runs; installs what it misses (Debian)
 # check   formatting, lints, documentation and types, without running anything
 # bench   measurements of this machine, to read as ratios
 # docker-check   the Dockerfile's steps in full, release build included, without a Docker engine (Debian)
 # chaos   the kill -9 rounds for longer than a test run has time for
-.PHONY: run web build test check bench docker-check chaos
+# soak    the feed under writers, kills and a crashing database: 20,000 changes over more than 3 minutes, on each engine
+.PHONY: run web build test check bench docker-check chaos soak
 
 run: web
 	cargo run --release --locked -- serve
@@ -31,6 +32,10 @@ docker-check:
 
 chaos:
 	WRITEWATCH_CHAOS_ROUNDS=500 scripts/with-postgres.sh cargo test --locked --test it crashes
+
+soak:
+	WRITEWATCH_SOAK_CHANGES=20000 WRITEWATCH_SOAK_S=190 scripts/with-postgres.sh \
+		cargo test --locked --test it soak:: -- --nocapture --test-threads 1
 
 # The built page is made again only when something it is made from has changed.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json web/.npmrc

@@ -112,3 +112,16 @@ CREATE INDEX kubun_connector_operation_created ON kubun_connector_operation
 DROP INDEX kubun_connector_operation_connector_created;
 CREATE INDEX kubun_connector_operation_connector_created ON kubun_connector_operation
     (connector_name, created_at, caller_did, operation_id, updated_at);
+
+-- The kept write states again, with two indexes less: by document, and as they are listed.
+ALTER TABLE document_write_state RENAME TO document_write_state_before;
+CREATE TABLE document_write_state (
+    document_id TEXT NOT NULL,
+    viewer_did TEXT NOT NULL,
+    write_state TEXT NOT NULL,
+    PRIMARY KEY (document_id, viewer_did)
+) WITHOUT ROWID;
+INSERT INTO document_write_state (document_id, viewer_did, write_state)
+    SELECT document_id, viewer_did, write_state FROM document_write_state_before;
+DROP TABLE document_write_state_before;
+CREATE INDEX document_write_state_listed ON document_write_state (viewer_did, write_state, document_id);

@@ -9,7 +9,6 @@
 //! ```
 
 use super::operations::Operation;
-use super::watches::Watch;
 use super::words::{DocumentWriteState, OperationState, WatchStatus};
 
 /// The winner of a document: what the local store shows now.
@@ -75,27 +74,44 @@ pub struct WriteFacts {
     pub last_failure: Option<Operation>,
 }
 
+/// Where an operation stands in its list: by creation, caller and the caller's name for it.
+pub type ListOrder<'o> = (i64, &'o str, &'o str);
+
 /// Where an operation stands in its list.
 #[must_use]
-pub fn list_order(operation: &Operation) -> (i64, &str, &str) {
+pub fn list_order(operation: &Operation) -> ListOrder<'_> {
     (operation.created_at, &operation.caller_did, &operation.operation_id)
 }
 
-/// The write state of a document; `watch` is the one of the latest commit's owner and model, if the viewer may see it.
+impl WriteFacts {
+    /// The write state that they make; `watch` is the status of the latest commit's watch, if the viewer may see it.
+    #[must_use]
+    pub fn write_state(&self, watch: Option<WatchStatus>) -> DocumentWriteState {
+        let operations = self.in_flight.iter().chain(&self.last_commit).chain(&self.last_failure);
+        write_state(&operations.map(|row| (row.state, list_order(row))), watch)
+    }
+}
+
+/// The write state of a document whose operations, as far as the viewer may see them, are these: all, or at least those that
+/// `WriteFacts` names. `watch` is the status of the watch of the latest commit's owner and model, if the viewer may see it.
 #[must_use]
-pub fn write_state(facts: &WriteFacts, watch: Option<&Watch>) -> DocumentWriteState {
-    let since = facts.last_commit.as_ref().map(list_order);
-    let open = |state| facts.in_flight.iter().any(|row| row.state == state && Some(list_order(row)) >= since);
-    if open(OperationState::ReconcileOnly) {
+pub fn write_state<'o>(
+    operations: &(impl Iterator<Item = (OperationState, ListOrder<'o>)> + Clone),
+    watch: Option<WatchStatus>,
+) -> DocumentWriteState {
+    let of = |wanted| operations.clone().filter(move |(state, _)| *state == wanted).map(|(_, order)| order);
+    let since = of(OperationState::Committed).max();
+    let newer = |state| of(state).any(|order| Some(order) >= since);
+    if newer(OperationState::ReconcileOnly) {
         return DocumentWriteState::NeedsReconcile;
     }
-    if open(OperationState::Attempted) {
+    if newer(OperationState::Attempted) {
         return DocumentWriteState::Pending;
     }
-    if facts.last_failure.as_ref().is_some_and(|row| Some(list_order(row)) >= since) {
+    if newer(OperationState::Dead) {
         return DocumentWriteState::Failed;
     }
-    match (&facts.last_commit, watch.map(|watch| watch.verification_status)) {
+    match (since, watch) {
         (None, _) => DocumentWriteState::None,
         (Some(_), None) => DocumentWriteState::Committed,
         (Some(_), Some(WatchStatus::PendingVerification)) => DocumentWriteState::Verifying,

@@ -169,7 +169,7 @@ impl Document {
     async fn write_state(&self, ctx: &Context<'_>) -> async_graphql::Result<DocumentWriteState> {
         let facts = self.facts(ctx).await?;
         let watch = self.watch_row(ctx, &facts).await?;
-        Ok(domain::write_state(&facts, watch.as_ref()))
+        Ok(facts.write_state(watch.map(|watch| watch.verification_status)))
     }
 
     /// Its operations, oldest first.

@@ -1,20 +1,21 @@
 //! The kept write states: what each document's is, for each who may see something of it, so that lists can be read by it.
 //!
 //! Triggers append the documents that were touched, whoever touched them. Refreshing derives these documents' states anew, by
-//! the same rule as `domain/documents`, for all of a batch in one statement.
+//! the one rule of `domain/documents`, and writes those that are others than before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::{Sql, args, statements};
 use super::error::Result;
 use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
 use super::row::row;
+use super::rows::insert_many;
 use super::select::Select;
 use super::tx::Tx;
 use super::{Store, acts};
-use crate::domain::documents::KeptWriteState;
+use crate::domain::documents::{KeptWriteState, ListOrder, write_state};
 use crate::domain::viewer::Viewer;
-use crate::domain::words::DocumentWriteState;
+use crate::domain::words::{DocumentWriteState, OperationState, WatchStatus};
 
 const TABLE: &str = "document_write_state";
 /// Touched documents that one act works off.
@@ -31,30 +32,49 @@ statements! {
     IS_TOUCHED: "", "SELECT id FROM document_touched LIMIT 1";
 }
 
-/// Derives the states of some documents; `{documents}` stands for them.
-const DERIVE: &str = "INSERT INTO document_write_state (viewer_did, document_id, write_state) \
-    SELECT viewer_did, document_id, write_state FROM (SELECT seen.viewer_did, seen.document_id, CASE \
-    WHEN {reconcile_only} THEN 'needs_reconcile' WHEN {attempted} THEN 'pending' WHEN {dead} THEN 'failed' \
-    WHEN last.node_key IS NULL THEN 'none' ELSE coalesce((SELECT CASE watch.verification_status \
-    WHEN 'pending_verification' THEN 'verifying' WHEN 'repair_failed' THEN 'diverged' ELSE 'in_sync' END \
-    FROM kubun_connector_projection_watch AS watch WHERE watch.owner_did = last.owner_did AND watch.model = last.model \
-    AND watch.document_id = seen.document_id AND (seen.viewer_did = '' OR watch.owner_did = seen.viewer_did)), 'committed') \
-    END AS write_state FROM (SELECT somebody.document_id, somebody.viewer_did, (SELECT commits.node_key \
-    FROM kubun_connector_operation AS commits WHERE commits.document_id = somebody.document_id AND commits.state = 'committed' \
-    AND (somebody.viewer_did = '' OR commits.caller_did = somebody.viewer_did OR commits.owner_did = somebody.viewer_did) \
-    ORDER BY commits.created_at DESC, commits.caller_did DESC, commits.operation_id DESC LIMIT 1) AS commit_key \
-    FROM (SELECT document_id, '' AS viewer_did FROM kubun_connector_operation WHERE document_id IN ({documents}) \
-    UNION SELECT document_id, caller_did FROM kubun_connector_operation WHERE document_id IN ({documents}) \
-    UNION SELECT document_id, owner_did FROM kubun_connector_operation WHERE document_id IN ({documents})) AS somebody) AS seen \
-    LEFT JOIN kubun_connector_operation AS last ON last.node_key = seen.commit_key) AS derived WHERE write_state <> 'none'";
+/// What of an operation a write state derives from.
+#[derive(Debug)]
+struct Written {
+    document_id: String,
+    caller_did: String,
+    owner_did: String,
+    operation_id: String,
+    model: String,
+    state: OperationState,
+    created_at: i64,
+}
 
-/// Whether an operation in a state is newer than the latest commit; `{state}` stands for the state.
-const SINCE: &str = "EXISTS (SELECT 1 FROM kubun_connector_operation AS newer WHERE newer.document_id = seen.document_id \
-    AND newer.state = '{state}' AND (seen.viewer_did = '' OR newer.caller_did = seen.viewer_did \
-    OR newer.owner_did = seen.viewer_did) AND (last.node_key IS NULL OR (newer.created_at, newer.caller_did, \
-    newer.operation_id) > (last.created_at, last.caller_did, last.operation_id)))";
+row!(Written from "kubun_connector_operation" {
+    document_id, caller_did, owner_did, operation_id, model, state, created_at,
+});
 
-/// Works off the documents that were touched first; how many there were.
+impl Written {
+    fn order(&self) -> ListOrder<'_> {
+        (self.created_at, &self.caller_did, &self.operation_id)
+    }
+
+    fn is_seen_by(&self, viewer: &str) -> bool {
+        viewer.is_empty() || self.caller_did == viewer || self.owner_did == viewer
+    }
+}
+
+/// What of a watch a write state derives from.
+#[derive(Debug)]
+struct Watched {
+    document_id: String,
+    owner_did: String,
+    model: String,
+    verification_status: WatchStatus,
+}
+
+row!(Watched from "kubun_connector_projection_watch" { document_id, owner_did, model, verification_status });
+
+const KEPT: (&str, &str) = (
+    "INSERT INTO document_write_state (document_id, viewer_did, write_state)",
+    " ON CONFLICT (document_id, viewer_did) DO UPDATE SET write_state = excluded.write_state",
+);
+
+/// Derives the write states of documents that were touched, those that were first; how many there were.
 pub(super) async fn refresh(tx: &mut Tx) -> Result<usize> {
     let touches: Vec<(i64, String)> = tx.all(&TOUCHED, args![TOUCHES]).await?;
     let mut documents: BTreeSet<&str> = BTreeSet::new();
@@ -76,18 +96,72 @@ pub(super) async fn refresh(tx: &mut Tx) -> Result<usize> {
     done.among("document_id", Some(&documents));
     let (text, args) = done.returning("id");
     tx.write_returning::<(i64,)>(Sql::Shaped(&text), args).await?;
-    let mut delete = Select::delete(TABLE);
-    delete.among("document_id", Some(&documents));
-    let (text, args) = delete.returning("document_id");
-    tx.write_returning::<(String,)>(Sql::Shaped(&text), args).await?;
-    let mut select = Select::default();
-    let places = select.places(&documents).unwrap_or_default();
-    let mut derive = DERIVE.replace("{documents}", &places);
-    for state in ["reconcile_only", "attempted", "dead"] {
-        derive = derive.replace(&format!("{{{state}}}"), &SINCE.replace("{state}", state));
-    }
-    tx.write(Sql::Shaped(&derive), select.into_args()).await?;
+    let derived = derive(tx, &documents).await?;
+    put(tx, &documents, derived).await?;
     Ok(documents.len())
+}
+
+/// The states that are not NONE, by document and viewer.
+type States = BTreeMap<(String, String), DocumentWriteState>;
+
+fn of(columns: &str, table: &str, documents: &[&str]) -> Select {
+    let mut select = Select::new(columns, table);
+    select.among("document_id", Some(documents));
+    select
+}
+
+async fn derive(tx: &mut Tx, documents: &[&str]) -> Result<States> {
+    let operations: Vec<Written> = tx.all_of(of(Written::COLUMNS, "kubun_connector_operation", documents)).await?;
+    let watches: Vec<Watched> = tx.all_of(of(Watched::COLUMNS, "kubun_connector_projection_watch", documents)).await?;
+    let mut by_document: BTreeMap<&str, Vec<&Written>> = BTreeMap::new();
+    for operation in &operations {
+        by_document.entry(&operation.document_id).or_default().push(operation);
+    }
+    let watches: BTreeMap<[&str; 3], WatchStatus> = watches
+        .iter()
+        .map(|watch| ([watch.document_id.as_str(), &watch.owner_did, &watch.model], watch.verification_status))
+        .collect();
+    let mut states = States::new();
+    for (document, operations) in by_document {
+        let dids = operations.iter().flat_map(|row| [row.caller_did.as_str(), &row.owner_did]);
+        let viewers: BTreeSet<&str> = std::iter::once("").chain(dids).collect();
+        for viewer in viewers {
+            let seen = operations.iter().filter(|row| row.is_seen_by(viewer));
+            let commits = seen.clone().filter(|row| row.state == OperationState::Committed);
+            let commit = commits.max_by(|a, b| a.order().cmp(&b.order()));
+            let watch = commit
+                .filter(|row| viewer.is_empty() || row.owner_did == viewer)
+                .and_then(|row| watches.get(&[document, &row.owner_did, &row.model]).copied());
+            let state = write_state(&seen.map(|row| (row.state, row.order())), watch);
+            if state != DocumentWriteState::None {
+                states.insert((document.to_owned(), viewer.to_owned()), state);
+            }
+        }
+    }
+    Ok(states)
+}
+
+/// Writes what is another than before.
+async fn put(tx: &mut Tx, documents: &[&str], mut states: States) -> Result<()> {
+    let kept = of("document_id, viewer_did, write_state", TABLE, documents);
+    let mut gone = vec![];
+    for (document, viewer, state) in tx.all_of::<(String, String, DocumentWriteState)>(kept).await? {
+        let key = (document, viewer);
+        match states.get(&key) {
+            Some(derived) if *derived == state => drop(states.remove(&key)),
+            Some(_) => {}
+            None => gone.push(key),
+        }
+    }
+    if !gone.is_empty() {
+        let mut delete = Select::delete(TABLE);
+        delete.keys(&["document_id", "viewer_did"], gone.iter().map(|(document, viewer)| [document.as_str(), viewer]));
+        let (text, args) = delete.returning("document_id");
+        tx.write_returning::<(String,)>(Sql::Once(&text), args).await?;
+    }
+    let rows = states.into_iter().map(|((document, viewer), state)| args![document, viewer, state]);
+    insert_many::<(i64,)>(tx.writing(), KEPT, rows.collect()).await?;
+    Ok(())
 }
 
 /// Which documents a list shows. `None` does not filter.
