@@ -31,17 +31,21 @@ pub async fn keep_books(app: App, stop: CancellationToken) {
             () = tokio::time::sleep(REFRESH) => {}
             () = stop.cancelled() => return,
         }
-        if let Err(error) = refresh(&app).await {
-            tracing::warn!(%error, "the kept write states and counts are brought up to date later");
+        // Each by itself: what stops one stops no other.
+        let outcomes = async {
+            let settled_through = app.feed.settled_through().await?;
+            app.store.count_outcomes(settled_through, REFRESHES).await
+        };
+        for (what, result) in [
+            ("write states", app.store.refresh_write_states(REFRESHES).await),
+            ("counts", app.store.count_books(REFRESHES).await),
+            ("counts over time", outcomes.await),
+        ] {
+            if let Err(error) = result {
+                tracing::warn!(what, %error, "brought up to date later");
+            }
         }
     }
-}
-
-async fn refresh(app: &App) -> Result<()> {
-    app.store.refresh_write_states(REFRESHES).await?;
-    app.store.count_books(REFRESHES).await?;
-    app.store.count_outcomes(app.feed.settled_through().await?, REFRESHES).await?;
-    Ok(())
 }
 
 /// Does the upkeep every period until it is told to stop.

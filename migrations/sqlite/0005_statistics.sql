@@ -92,16 +92,13 @@ CREATE TRIGGER kubun_connector_projection_watch_counted_gone AFTER DELETE ON kub
 END;
 
 -- What needs a person's eye, found without a walk over what does not.
-CREATE INDEX kubun_connector_operation_leased ON kubun_connector_operation (owner_did, lease_expires_at)
-    WHERE state = 'attempted' AND lease_token IS NOT NULL;
-CREATE INDEX kubun_connector_operation_caller_leased ON kubun_connector_operation (caller_did, lease_expires_at)
-    WHERE state = 'attempted' AND lease_token IS NOT NULL;
-CREATE INDEX kubun_connector_operation_marked ON kubun_connector_operation (owner_did, connector_name)
-    WHERE state = 'attempted' AND send_marker IS NOT NULL;
-CREATE INDEX kubun_connector_operation_caller_marked ON kubun_connector_operation (caller_did, connector_name)
-    WHERE state = 'attempted' AND send_marker IS NOT NULL;
-CREATE INDEX kubun_connector_projection_watch_claimed ON kubun_connector_projection_watch (owner_did, claimed_until)
-    WHERE claimed_until IS NOT NULL;
+-- They hold what is asked for with them: few rows, walked without looking at the table.
+CREATE INDEX kubun_connector_operation_leased ON kubun_connector_operation
+    (lease_expires_at, due_at, owner_did, caller_did, connector_name) WHERE due_at IS NOT NULL AND lease_token IS NOT NULL;
+CREATE INDEX kubun_connector_operation_marked ON kubun_connector_operation
+    (lease_expires_at, lease_token, owner_did, caller_did, connector_name) WHERE due_at IS NOT NULL AND send_marker IS NOT NULL;
+CREATE INDEX kubun_connector_projection_watch_claimed ON kubun_connector_projection_watch
+    (claimed_until, due_at, owner_did, connector_name) WHERE claimed_until IS NOT NULL;
 CREATE INDEX kubun_connector_sweep_candidate_refused ON kubun_connector_sweep_candidate (owner_did, connector_name)
     WHERE state = 'refused';
 
@@ -125,3 +122,17 @@ INSERT INTO document_write_state (document_id, viewer_did, write_state)
     SELECT document_id, viewer_did, write_state FROM document_write_state_before;
 DROP TABLE document_write_state_before;
 CREATE INDEX document_write_state_listed ON document_write_state (viewer_did, write_state, document_id);
+
+-- What a removed operation kept from being needed is needed again. Retention removes none such.
+CREATE TRIGGER kubun_connector_operation_gone AFTER DELETE ON kubun_connector_operation
+WHEN OLD.collectable IS NULL AND OLD.state IN ('committed', 'dead') BEGIN
+    UPDATE kubun_connector_operation SET collectable = NULL
+    WHERE kubun_connector_operation.document_id = OLD.document_id AND kubun_connector_operation.collectable = 1
+        AND (kubun_connector_operation.caller_did = OLD.caller_did OR kubun_connector_operation.owner_did = OLD.owner_did)
+        AND NOT (EXISTS (SELECT 1 FROM kubun_connector_operation AS newer WHERE newer.document_id = kubun_connector_operation.document_id
+            AND newer.state IN ('committed', kubun_connector_operation.state) AND newer.caller_did = kubun_connector_operation.caller_did
+            AND (newer.created_at, newer.caller_did, newer.operation_id) > (kubun_connector_operation.created_at, kubun_connector_operation.caller_did, kubun_connector_operation.operation_id))
+        AND EXISTS (SELECT 1 FROM kubun_connector_operation AS newer WHERE newer.document_id = kubun_connector_operation.document_id
+            AND newer.state IN ('committed', kubun_connector_operation.state) AND newer.owner_did = kubun_connector_operation.owner_did
+            AND (newer.created_at, newer.caller_did, newer.operation_id) > (kubun_connector_operation.created_at, kubun_connector_operation.caller_did, kubun_connector_operation.operation_id)));
+END;

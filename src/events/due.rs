@@ -4,11 +4,12 @@
 //! others may write to the database.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::stream::{self, Stream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Feed;
@@ -31,8 +32,17 @@ type Question = (Arc<Viewer>, DueFilter);
 /// One question with its latest answer; looked for as long as anybody holds it.
 #[derive(Debug)]
 struct Board {
-    answer: watch::Receiver<Option<WorkDue>>,
+    answer: watch::Receiver<Option<Arc<WorkDue>>>,
+    /// Rung by who joins: they are told what is true by then.
+    bell: Arc<Bell>,
     _looking: AbortOnDropHandle<()>,
+}
+
+/// Who waits for the next look.
+#[derive(Debug, Default)]
+struct Bell {
+    joined: AtomicBool,
+    rung: Notify,
 }
 
 /// Every question that somebody asks now.
@@ -41,17 +51,21 @@ pub(super) struct Boards(Arc<Mutex<HashMap<Question, Weak<Board>>>>);
 
 impl Feed {
     /// How much is due, now and again whenever that changes.
-    pub fn work_due(&self, viewer: Arc<Viewer>, filter: DueFilter) -> impl Stream<Item = WorkDue> + Send + use<> {
+    pub fn work_due(&self, viewer: Arc<Viewer>, filter: DueFilter) -> impl Stream<Item = Arc<WorkDue>> + Send + use<> {
         let board = self.board(viewer, filter);
+        // What was told before is not for who joins: the next look is.
         let mut answer = board.answer.clone();
-        answer.mark_changed();
-        stream::unfold((board, answer), |(board, mut answer)| async move {
+        answer.mark_unchanged();
+        board.bell.joined.store(true, Ordering::SeqCst);
+        board.bell.rung.notify_one();
+        stream::unfold((board, answer, None), |(board, mut answer, told)| async move {
             loop {
                 // The looking ends with the server.
                 answer.changed().await.ok()?;
-                let due = *answer.borrow_and_update();
-                if let Some(due) = due {
-                    return Some((due, (board, answer)));
+                let due = answer.borrow_and_update().clone();
+                // A look for somebody who joined is told to the others only where it is news.
+                if let Some(due) = due.filter(|due| Some(due) != told.as_ref()) {
+                    return Some((Arc::clone(&due), (board, answer, Some(due))));
                 }
             }
         })
@@ -73,43 +87,60 @@ impl Feed {
         };
         let listening = self.router.listen(Wanted { viewer: Arc::clone(&viewer), filter: changes, shows: None });
         let (publish, answer) = watch::channel(None);
-        let looking = tokio::spawn(look(self.clone(), viewer, filter, listening, publish));
-        let board = Arc::new(Board { answer, _looking: AbortOnDropHandle::new(looking) });
+        let bell = Arc::new(Bell::default());
+        let looking =
+            Looking { feed: self.clone(), question: (viewer, filter), listening, bell: Arc::clone(&bell), publish };
+        let board = Arc::new(Board { answer, bell, _looking: AbortOnDropHandle::new(tokio::spawn(looking.run())) });
         boards.insert(question, Arc::downgrade(&board));
         board
     }
 }
 
-/// Looks for what is due until the feed ends or nobody asks any more.
-async fn look(
+/// The one that looks, for a board.
+struct Looking {
     feed: Feed,
-    viewer: Arc<Viewer>,
-    filter: DueFilter,
+    question: Question,
     listening: Listening,
-    publish: watch::Sender<Option<WorkDue>>,
-) {
-    loop {
-        let now = feed.store.now_ms();
-        let wait = match feed.store.work_due(&viewer, &filter, now).await {
-            Ok(due) => {
-                publish.send_if_modified(|told| told.replace(due) != Some(due));
-                let until = due.next_due_at.map_or(i64::MAX, |at| (at - now).max(1));
-                u64::try_from(until).map_or(POLL, Duration::from_millis).min(POLL)
-            }
-            Err(error) => {
-                tracing::warn!(%error, "due work is looked for later");
-                RETRY
-            }
-        };
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            taken = listening.take() => {
-                if matches!(taken, Taken::Closed) {
-                    return;
+    bell: Arc<Bell>,
+    publish: watch::Sender<Option<Arc<WorkDue>>>,
+}
+
+impl Looking {
+    /// Looks for what is due until the feed ends or nobody asks any more.
+    async fn run(self) {
+        let (viewer, filter) = &self.question;
+        loop {
+            // Asked for before the look begins: who joins during it is for the next.
+            let joined = self.bell.joined.swap(false, Ordering::SeqCst);
+            let now = self.feed.store.now_ms();
+            let wait = match self.feed.store.work_due(viewer, filter, now).await {
+                Ok(due) => {
+                    let until = due.next_due_at.map_or(i64::MAX, |at| (at - now).max(1));
+                    let due = Some(Arc::new(due));
+                    self.publish.send_if_modified(|told| {
+                        let news = joined || *told != due;
+                        *told = due;
+                        news
+                    });
+                    u64::try_from(until).map_or(POLL, Duration::from_millis).min(POLL)
                 }
-                // What comes meanwhile is looked for at once.
-                tokio::time::sleep(GATHER).await;
-                listening.forget();
+                Err(error) => {
+                    self.bell.joined.fetch_or(joined, Ordering::SeqCst);
+                    tracing::warn!(%error, "due work is looked for later");
+                    RETRY
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.bell.rung.notified() => {}
+                taken = self.listening.take() => {
+                    if matches!(taken, Taken::Closed) {
+                        return;
+                    }
+                    // What comes meanwhile is looked for at once.
+                    tokio::time::sleep(GATHER).await;
+                    self.listening.forget();
+                }
             }
         }
     }

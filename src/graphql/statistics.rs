@@ -141,23 +141,23 @@ fn narrow(count: i64) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// Reads each group's word.
+/// Reads each group's word. A word that we do not know stops no other group.
 fn groups<W: std::str::FromStr<Err = crate::domain::words::UnknownWord>, T>(
     rows: Vec<Counted>,
     each: impl Fn(W, Counted) -> T,
-) -> async_graphql::Result<Vec<T>> {
+) -> Vec<T> {
     let read = |row: Counted| match row.word.parse() {
-        Ok(word) => Ok(each(word, row)),
+        Ok(word) => Some(each(word, row)),
         Err(error) => {
-            tracing::error!(%error, "a count is of what cannot be");
-            Err(async_graphql::Error::new("internal error"))
+            tracing::warn!(%error, "not counted");
+            None
         }
     };
-    rows.into_iter().map(read).collect()
+    rows.into_iter().filter_map(read).collect()
 }
 
 /// How many parts a time is told in at most.
-const BUCKETS_MOST: i32 = 500;
+const BUCKETS_MOST: i32 = 200;
 
 /// How many there are of what, as far as the viewer may see it.
 #[Object]
@@ -166,35 +166,35 @@ impl Statistics {
     /// owner and connector the others are counted together, state by state, with an empty owner and connector.
     async fn operations_by_state(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<OperationStateCount>> {
         let rows = store(ctx).count_operations(viewer(ctx), &self.filter).await.map_err(Failure::from)?;
-        groups(rows, |state, Counted { connector_name, owner_did, count, .. }| OperationStateCount {
+        Ok(groups(rows, |state, Counted { connector_name, owner_did, count, .. }| OperationStateCount {
             state,
             connector_name,
             owner_did,
             count: narrow(count),
-        })
+        }))
     }
 
     /// How many watches are in each status, by connector and owner, the largest groups first. Beyond the first 1,000 groups by
     /// owner and connector the others are counted together, status by status, with an empty owner and connector.
     async fn watches_by_status(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<WatchStatusCount>> {
         let rows = store(ctx).count_watches(viewer(ctx), &self.filter).await.map_err(Failure::from)?;
-        groups(rows, |status, Counted { connector_name, owner_did, count, .. }| WatchStatusCount {
+        Ok(groups(rows, |status, Counted { connector_name, owner_did, count, .. }| WatchStatusCount {
             status,
             connector_name,
             owner_did,
             count: narrow(count),
-        })
+        }))
     }
 
     /// How many operations and watches wait, by reason and connector, the largest groups first. Beyond the
     /// first 1,000 connectors' the others are counted together, reason by reason, with an empty connector.
     async fn deferred(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<DeferReasonCount>> {
         let rows = store(ctx).count_deferred(viewer(ctx), &self.filter).await.map_err(Failure::from)?;
-        groups(rows, |reason, Counted { connector_name, count, .. }| DeferReasonCount {
+        Ok(groups(rows, |reason, Counted { connector_name, count, .. }| DeferReasonCount {
             reason,
             connector_name,
             count: narrow(count),
-        })
+        }))
     }
 
     /// How many operations are due and nobody works on, counted to 10,000.
@@ -233,14 +233,14 @@ impl Statistics {
     }
 
     /// How often each thing was done over a time, in equal parts of it; parts in which nothing was done are left out. Where more
-    /// than 20,000 changes were made in that time, a change counts by the minute in which it was made, or in more than
+    /// than 5,000 changes were made in that time, a change counts by the minute in which it was made, or in more than
     /// 25 hours by the hour. As far back as changes are kept.
     async fn outcomes(
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "The first instant of the time.")] from: DateTime,
         #[graphql(desc = "The first instant after it.")] to: DateTime,
-        #[graphql(desc = "How many equal parts to tell apart, 1 to 500.")] buckets: i32,
+        #[graphql(desc = "How many equal parts to tell apart, 1 to 200.")] buckets: i32,
     ) -> async_graphql::Result<Vec<OutcomeBucket>> {
         let (from, to, parts) = (from.0, to.0, i64::from(buckets));
         if to <= from {

@@ -33,14 +33,22 @@ macro_rules! writers {
     };
 }
 
+/// The last number that retention removed.
+macro_rules! trimmed {
+    () => {
+        "SELECT trimmed_through FROM change_feed"
+    };
+}
+
 statements! {
     FEED: "", "SELECT feed_id, trimmed_through FROM change_feed";
-    HEAD: "", "SELECT coalesce(max(sequence), 0), '' FROM change_event";
+    /// The last number, also when retention has removed its row.
+    HEAD: "", concat!("SELECT coalesce(max(sequence), (", trimmed!(), ")), '' FROM change_event");
     /// Differs because only PostgreSQL has writers beside each other: the number, with the transactions that still hold the
     /// lock that every writer of the log takes before its number. They are asked for after the snapshot is taken: one that
     /// is not among them by then is in the next one. The snapshot's own bounds would not do: it does not know of a transaction
     /// that began last and numbered first.
-    HEAD_AND_WRITERS for Postgres: "", concat!("SELECT coalesce(max(sequence), 0), (", writers!(), ") FROM change_event");
+    HEAD_AND_WRITERS for Postgres: "", concat!("SELECT coalesce(max(sequence), (", trimmed!(), ")), (", writers!(), ") FROM change_event");
     /// Differs as above: those that hold it now.
     WRITERS for Postgres: "", writers!();
     AFTER: READ, "SELECT {columns} FROM change_event WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3";

@@ -14,6 +14,7 @@ use super::rows::insert_many;
 use super::tx::Tx;
 use super::{Store, acts};
 use crate::domain::viewer::Viewer;
+use crate::domain::words::{OperationState, WatchStatus};
 
 /// Appended rows, or changes, that one act counts.
 const COUNTED: i64 = 1_000;
@@ -22,6 +23,9 @@ pub(super) const COUNTS_A_READ: usize = 5;
 
 /// The spans by which changes are counted over time, in ms: a minute and an hour.
 pub const SPANS_MS: [i64; 2] = [60_000, 3_600_000];
+
+/// The state and the status in which something waits: what is settled keeps its last reason, and waits for nothing.
+pub(super) const WAITING: [&str; 2] = [OperationState::Attempted.as_str(), WatchStatus::PendingVerification.as_str()];
 
 /// Whose rows a count is of: nothing for everybody's, or a caller's among the rows of other owners; and an owner's, or
 /// nothing for all owners' together.
@@ -79,9 +83,9 @@ statements! {
     HOW_FAR: "", "SELECT counted_through, (SELECT coalesce(max(sequence), 0) FROM change_event) FROM outcome_counted";
     MADE: Made::COLUMNS, "SELECT {columns} FROM change_event WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3";
     COUNTED_THROUGH: "", "UPDATE outcome_counted SET counted_through = $1 WHERE counted_through < $1";
-    TRIM: "", "DELETE FROM outcome_count WHERE starts_at < $1 AND (viewer_did, owner_did, span_ms, starts_at, connector_name, transition, \
+    TRIM: "", "DELETE FROM outcome_count WHERE (viewer_did, owner_did, span_ms, starts_at, connector_name, transition, \
         to_state) IN (SELECT viewer_did, owner_did, span_ms, starts_at, connector_name, transition, to_state FROM outcome_count \
-        WHERE starts_at < $1 LIMIT $2)";
+        WHERE starts_at < $1 AND starts_at + span_ms <= $1 LIMIT $2)";
 }
 
 const ADD_TO_BOOKS: (&str, &str) = (
@@ -102,7 +106,7 @@ pub(super) async fn count_books(tx: &mut Tx) -> Result<usize> {
         let Delta { book, owner_did, caller_did, connector_name, word, defer_reason, change } = delta;
         for (viewer, owner) in scopes(owner_did, caller_did) {
             *sums.entry([viewer, book, owner, connector_name, word]).or_default() += change;
-            if let Some(reason) = defer_reason {
+            if let Some(reason) = defer_reason.as_ref().filter(|_| WAITING.contains(&word.as_str())) {
                 *sums.entry([viewer, "deferred", owner, connector_name, reason]).or_default() += change;
             }
         }

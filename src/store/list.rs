@@ -189,11 +189,12 @@ impl List<'_> {
         let mut union = Select::default();
         for arm in self.arms() {
             let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
-            let _ = write!(union.text, "{joint}SELECT min({column}) FROM {}", self.table);
+            let _ = write!(union.text, "{joint}SELECT * FROM (SELECT {column} FROM {}", self.table);
             self.confine(&mut union, &vec![], arm);
+            let _ = write!(union.text, " ORDER BY {column} LIMIT 1) AS least_{arm}");
         }
-        let found: Vec<(Option<i64>,)> = union.all(connection, 1).await?;
-        Ok(found.into_iter().filter_map(|(least,)| least).min())
+        let found: Vec<(i64,)> = union.all(connection, 1).await?;
+        Ok(found.into_iter().map(|(least,)| least).min())
     }
 
     /// The same page for each of several parents, told apart by `column`, in one statement per 128 of them.

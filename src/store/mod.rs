@@ -41,7 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use changes::{ChangesOf, FeedInfo, Head};
@@ -72,6 +72,9 @@ use writer::{Job, Pending, Writer};
 
 /// Readings of the database's clock, of which the quickest counts.
 const CLOCK_READINGS: usize = 3;
+
+/// Statistics that are read at once, of whomever.
+const STATISTICS_AT_ONCE: usize = 2;
 
 /// How often a read has rows of the package adopted before it takes an unknown node id for unknown.
 const ADOPTIONS_A_READ: u32 = 4;
@@ -109,6 +112,8 @@ pub(crate) struct Shared {
     pools: Pools,
     clock: Clock,
     tombstone_ms: AtomicI64,
+    /// Statistics that are read at once: other readers find a free connection beside them.
+    statistics: Semaphore,
     statements: Arc<AtomicU64>,
 }
 
@@ -130,7 +135,8 @@ impl Store {
             Engine::Postgres => Clock::database(),
         });
         let tombstone_ms = AtomicI64::new(retention::TOMBSTONE_MS);
-        let shared = Arc::new(Shared { pools, clock, tombstone_ms, statements: Arc::default() });
+        let statistics = Semaphore::new(STATISTICS_AT_ONCE);
+        let shared = Arc::new(Shared { pools, clock, tombstone_ms, statistics, statements: Arc::default() });
         let (queue, waiting) = mpsc::channel(QUEUED_ACTS);
         let (commits, seen) = watch::channel(0);
         let stop = CancellationToken::new();

@@ -13,7 +13,7 @@ use super::statistics::StatisticsFilter;
 use crate::domain::viewer::Viewer;
 
 /// Changes that are counted one by one; in more, whole minutes or hours are.
-const ONE_BY_ONE: i64 = 20_000;
+const ONE_BY_ONE: i64 = 5_000;
 /// Spans that are read at most before longer ones are taken: a day and an hour's minutes.
 const SPANS: i64 = 1_500;
 
@@ -52,14 +52,28 @@ fn part_of(select: &mut Select, instant: &str, OverTime { from, to, parts, .. }:
     let _ = write!(select.text, "SELECT CAST(({instant} - {from}) * {parts} / {length} AS bigint) AS part");
 }
 
+/// SELECTs the changes themselves.
+fn one_by_one(select: &mut Select, viewer: &Viewer, filter: &StatisticsFilter, time: &OverTime) {
+    part_of(select, "at", time);
+    select.text.push_str(", transition, coalesce(to_state, '') AS outcome, count(*) AS count FROM change_event");
+    select.conditions = 0;
+    select.compares("at", ">=", Some(time.from));
+    select.compares("at", "<", Some(time.to));
+    select.compares("sequence", "<=", Some(time.settled_through));
+    select.concerns(viewer.confined_to());
+    select.equals("owner_did", filter.owner_did.as_deref());
+    select.equals("connector_name", filter.connector_name.as_deref());
+}
+
 impl Store {
     /// How many changes were made from one time up to another, in equal parts of it, by what was done and where it led. Where
-    /// there are more than 20,000 in that time, whole minutes are counted by when they begin, or whole hours in more than a day.
+    /// there are more than 5,000 in that time, whole minutes are counted by when they begin, or whole hours in more than a day.
     ///
     /// # Errors
     /// When the database refuses, or a row cannot be.
     pub async fn outcomes(&self, viewer: &Viewer, filter: &StatisticsFilter, time: &OverTime) -> Result<Vec<Outcome>> {
         let OverTime { from, to, settled_through, .. } = *time;
+        let _turn = self.shared.statistics.acquire().await;
         let mut made = Select::new("1", "change_event");
         made.compares("at", ">=", Some(from));
         made.compares("at", "<", Some(to));
@@ -67,35 +81,36 @@ impl Store {
         let found = self.read().await?.first::<(i64,)>(Sql::Shaped(&text), made.into_args()).await?;
         if found.is_none_or(|(count,)| count <= ONE_BY_ONE) {
             let mut select = Select::default();
-            part_of(&mut select, "at", time);
-            select.text.push_str(", transition, coalesce(to_state, '') AS outcome, count(*) FROM change_event");
-            select.compares("at", ">=", Some(from));
-            select.compares("at", "<", Some(to));
-            select.compares("sequence", "<=", Some(settled_through));
-            select.concerns(viewer.confined_to());
-            select.equals("owner_did", filter.owner_did.as_deref());
-            select.equals("connector_name", filter.connector_name.as_deref());
+            one_by_one(&mut select, viewer, filter, time);
             select.grouped("1, 2, 3");
             return select.all(&mut self.read().await?, 1).await;
         }
         self.count_outcomes(settled_through, COUNTS_A_READ).await?;
         let span = SPANS_MS.into_iter().find(|span| (to - from) / span <= SPANS).unwrap_or(SPANS_MS[1]);
-        let mut sums: BTreeMap<(i64, String, String), i64> = BTreeMap::new();
+        // One statement, so that what is counted meanwhile is in one part of it.
+        let mut union = Select::default();
         for (seen_by, owner) in seen(viewer, filter.owner_did.as_deref()) {
-            let mut select = Select::default();
             // A span that began before the time does belongs to its first part.
-            part_of(&mut select, "CASE WHEN starts_at < {from} THEN {from} ELSE starts_at END", time);
-            select.text.push_str(", transition, to_state, CAST(sum(count) AS bigint) FROM outcome_count");
-            select.equals("viewer_did", Some(&seen_by));
-            select.equals("owner_did", Some(&owner));
-            select.equals("span_ms", Some(span));
-            select.compares("starts_at", ">", Some(from - span));
-            select.compares("starts_at", "<", Some(to));
-            select.equals("connector_name", filter.connector_name.as_deref());
-            select.grouped("1, 2, 3");
-            for Outcome { part, transition, to_state, count } in select.all(&mut self.read().await?, 1).await? {
-                *sums.entry((part, transition, to_state)).or_default() += count;
-            }
+            part_of(&mut union, "CASE WHEN starts_at < {from} THEN {from} ELSE starts_at END", time);
+            union
+                .text
+                .push_str(", transition, to_state AS outcome, CAST(sum(count) AS bigint) AS count FROM outcome_count");
+            union.conditions = 0;
+            union.equals("viewer_did", Some(&seen_by));
+            union.equals("owner_did", Some(&owner));
+            union.equals("span_ms", Some(span));
+            union.compares("starts_at", ">", Some(from - span));
+            union.compares("starts_at", "<", Some(to));
+            union.equals("connector_name", filter.connector_name.as_deref());
+            union.grouped("1, 2, 3");
+            union.text.push_str(" UNION ALL ");
+        }
+        one_by_one(&mut union, viewer, filter, time);
+        union.and("sequence > (SELECT counted_through FROM outcome_counted)");
+        union.grouped("1, 2, 3");
+        let mut sums: BTreeMap<(i64, String, String), i64> = BTreeMap::new();
+        for Outcome { part, transition, to_state, count } in union.all(&mut self.read().await?, 1).await? {
+            *sums.entry((part, transition, to_state)).or_default() += count;
         }
         let outcomes =
             sums.into_iter().map(|((part, transition, to_state), count)| Outcome { part, transition, to_state, count });

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::counts::{COUNTS_A_READ, Scope, seen};
+use super::counts::{COUNTS_A_READ, Scope, WAITING, seen};
+use super::due::unindexed;
 use super::error::Result;
 use super::list::{COUNTED_MOST, List, Slice};
 use super::operations::TABLE as OPERATIONS;
@@ -49,9 +50,11 @@ struct Group {
     connector_name: String,
     owner_did: Option<String>,
     count: i64,
+    /// 1 when it is of what was not counted yet.
+    uncounted: i64,
 }
 
-row!(Group from "book_count" { word, connector_name, owner_did, count });
+row!(Group from "book_count" { word, connector_name, owner_did, count, uncounted });
 
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +123,29 @@ fn of_viewer(select: &mut Select, (viewer, _): &Scope, book: Book, filter: &Stat
     select.equals("connector_name", filter.connector_name.as_deref());
 }
 
+/// SELECTs what was written and not counted yet, of a scope, group by group.
+fn uncounted(select: &mut Select, (viewer, owner): &Scope, book: Book, filter: &StatisticsFilter) {
+    select.conditions = 0;
+    let word = if book == Book::Deferred { "defer_reason" } else { "word" };
+    let _ = write!(
+        select.text,
+        "SELECT {word} AS word, connector_name, owner_did, CAST(sum(change) AS bigint) AS count, 1 AS uncounted FROM book_delta"
+    );
+    if book == Book::Deferred {
+        select.and("defer_reason IS NOT NULL");
+        select.among("word", Some(&WAITING));
+    } else {
+        select.equals("book", Some(book.word()));
+    }
+    if !viewer.is_empty() {
+        select.equals("caller_did", Some(viewer));
+        select.compares("owner_did", "<>", Some(viewer));
+    }
+    select.equals("owner_did", Some(owner).filter(|owner| !owner.is_empty()));
+    select.equals("connector_name", filter.connector_name.as_deref());
+    select.grouped(&format!("{word}, connector_name, owner_did"));
+}
+
 fn due(filter: &StatisticsFilter) -> DueFilter {
     let StatisticsFilter { owner_did, connector_name } = filter.clone();
     DueFilter { owner_did, connector_name, ..DueFilter::default() }
@@ -152,12 +178,17 @@ impl Store {
     }
 
     async fn groups(&self, viewer: &Viewer, filter: &StatisticsFilter, book: Book) -> Result<Vec<Counted>> {
+        let _turn = self.shared.statistics.acquire().await;
         self.count_books(COUNTS_A_READ).await?;
         // One statement, so that groups and totals are of one moment.
         let mut union = Select::default();
         for scope in &seen(viewer, filter.owner_did.as_deref()) {
             union.text.push_str(if union.text.is_empty() { "" } else { " UNION ALL " });
-            let _ = write!(union.text, "SELECT * FROM (SELECT {} FROM book_count", Group::COLUMNS);
+            let _ = write!(
+                union.text,
+                "SELECT {} FROM (SELECT word, connector_name, owner_did, count, 0 AS uncounted FROM book_count",
+                Group::COLUMNS
+            );
             of_viewer(&mut union, scope, book, filter);
             if book.by_owner() && scope.1.is_empty() {
                 union.and("owner_did > ''");
@@ -170,22 +201,34 @@ impl Store {
             let _ = write!(
                 union.text,
                 " ORDER BY {order} LIMIT {GROUPS}) AS groups UNION ALL \
-                SELECT word, '', NULL, CAST(sum(count) AS bigint) FROM book_count"
+                SELECT word, '', NULL, CAST(sum(count) AS bigint), 0 FROM book_count"
             );
             of_viewer(&mut union, scope, book, filter);
             union.equals("owner_did", Some(&scope.1));
             union.grouped("word");
+            union.text.push_str(" UNION ALL ");
+            uncounted(&mut union, scope, book, filter);
         }
         let mut rest: BTreeMap<String, i64> = BTreeMap::new();
         let mut groups: BTreeMap<[String; 3], i64> = BTreeMap::new();
-        for row in union.all::<Group>(&mut self.read().await?, 1).await? {
+        let mut rows: Vec<Group> = union.all(&mut self.read().await?, 1).await?;
+        // Those that were not counted yet come last: by then it is known which groups are told apart.
+        rows.sort_by_key(|row| row.uncounted);
+        let apart = rows.iter().filter(|row| row.uncounted == 0 && row.owner_did.is_some()).count();
+        for row in rows {
             let Some(owner_did) = row.owner_did else {
                 *rest.entry(row.word).or_default() += row.count;
                 continue;
             };
-            *rest.entry(row.word.clone()).or_default() -= row.count;
             let owner_did = if book.by_owner() { owner_did } else { String::new() };
-            *groups.entry([row.word, row.connector_name, owner_did]).or_default() += row.count;
+            let group = [row.word, row.connector_name, owner_did];
+            if row.uncounted == 0 {
+                *rest.entry(group[0].clone()).or_default() -= row.count;
+            } else if apart >= GROUPS && !groups.contains_key(&group) {
+                *rest.entry(group[0].clone()).or_default() += row.count;
+                continue;
+            }
+            *groups.entry(group).or_default() += row.count;
         }
         let connector = filter.connector_name.clone().unwrap_or_default();
         for (word, count) in rest {
@@ -205,16 +248,27 @@ impl Store {
     /// # Errors
     /// When the database refuses, or a row cannot be.
     pub async fn count_attention(&self, viewer: &Viewer, filter: &StatisticsFilter, now: i64) -> Result<Attention> {
+        let _turn = self.shared.statistics.acquire().await;
         self.count_books(COUNTS_A_READ).await?;
         let mut totals: BTreeMap<(String, String), i64> = BTreeMap::new();
         for scope in &seen(viewer, filter.owner_did.as_deref()) {
-            let mut select = Select::new("book, word, CAST(sum(count) AS bigint)", "book_count");
-            select.equals("viewer_did", Some(&scope.0));
-            select.among("book", Some(&[Book::Operations, Book::Watches, Book::Deferred].map(Book::word)));
-            select.equals("owner_did", Some(&scope.1));
-            select.equals("connector_name", filter.connector_name.as_deref());
-            select.grouped("book, word");
-            for (book, word, count) in select.all::<(String, String, i64)>(&mut self.read().await?, 1).await? {
+            // One statement, so that what is counted meanwhile is in one part of it.
+            let mut union = Select::default();
+            for book in [Book::Operations, Book::Watches, Book::Deferred] {
+                let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
+                let _ = write!(
+                    union.text,
+                    "{joint}SELECT '{}' AS book, word, CAST(sum(count) AS bigint) AS count FROM book_count",
+                    book.word()
+                );
+                of_viewer(&mut union, scope, book, filter);
+                union.equals("owner_did", Some(&scope.1));
+                union.grouped("word");
+                let _ = write!(union.text, " UNION ALL SELECT '{}', word, count FROM (", book.word());
+                uncounted(&mut union, scope, book, filter);
+                union.text.push_str(") AS uncounted");
+            }
+            for (book, word, count) in union.all::<(String, String, i64)>(&mut self.read().await?, 1).await? {
                 *totals.entry((book, word)).or_default() += count;
             }
         }
@@ -245,7 +299,8 @@ impl Store {
         now: i64,
     ) -> Result<i64> {
         let filter = |select: &mut Select| {
-            select.and("state = 'attempted'");
+            // Live operations alone have a time at which they are due.
+            select.and("due_at IS NOT NULL");
             match stuck {
                 Stuck::MaybeSent => {
                     let now = select.arg(now);
@@ -258,11 +313,9 @@ impl Store {
                     select.compares("due_at", "<=", Some(now - LONG_MS));
                 }
             }
-            select.equals("owner_did", of.owner_did.as_deref());
-            select.equals("connector_name", of.connector_name.as_deref());
+            unindexed(select, viewer, [&of.owner_did, &of.connector_name]);
         };
-        let concerning = viewer.confined_to().into_iter().collect();
-        let list = List { table: OPERATIONS, columns: "", keyset: DUE_OPERATIONS, filter: &filter, concerning };
+        let list = List { table: OPERATIONS, columns: "", keyset: DUE_OPERATIONS, filter: &filter, concerning: vec![] };
         list.count(&mut self.read().await?, COUNTED_MOST).await
     }
 

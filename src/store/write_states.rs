@@ -12,7 +12,7 @@ use super::row::row;
 use super::rows::insert_many;
 use super::select::Select;
 use super::tx::Tx;
-use super::{Store, acts};
+use super::{OperationOrder, Store, acts};
 use crate::domain::documents::{KeptWriteState, ListOrder, write_state};
 use crate::domain::viewer::Viewer;
 use crate::domain::words::{DocumentWriteState, OperationState, WatchStatus};
@@ -40,7 +40,8 @@ struct Written {
     owner_did: String,
     operation_id: String,
     model: String,
-    state: OperationState,
+    /// As text: a row in a state that we do not know is left out, and stops no other.
+    state: String,
     created_at: i64,
 }
 
@@ -53,8 +54,10 @@ impl Written {
         (self.created_at, &self.caller_did, &self.operation_id)
     }
 
-    fn is_seen_by(&self, viewer: &str) -> bool {
-        viewer.is_empty() || self.caller_did == viewer || self.owner_did == viewer
+    /// Everybody who sees it, once each; the empty name is who sees everything.
+    fn seen_by(&self) -> impl Iterator<Item = &str> {
+        let owner = (self.owner_did != self.caller_did).then_some(self.owner_did.as_str());
+        ["", &self.caller_did].into_iter().chain(owner)
     }
 }
 
@@ -64,10 +67,17 @@ struct Watched {
     document_id: String,
     owner_did: String,
     model: String,
-    verification_status: WatchStatus,
+    verification_status: String,
 }
 
 row!(Watched from "kubun_connector_projection_watch" { document_id, owner_did, model, verification_status });
+
+const OPERATIONS: &str = "kubun_connector_operation";
+const OPEN: &[OperationState] = &[OperationState::Attempted, OperationState::ReconcileOnly];
+/// Open operations that are read for a batch of documents at once.
+const OPEN_OF_ALL: usize = 5_000;
+/// Open operations that are read of one document and state: the newest decide.
+const OPEN_OF_ONE: usize = 500;
 
 const KEPT: (&str, &str) = (
     "INSERT INTO document_write_state (document_id, viewer_did, write_state)",
@@ -96,13 +106,52 @@ pub(super) async fn refresh(tx: &mut Tx) -> Result<usize> {
     done.among("document_id", Some(&documents));
     let (text, args) = done.returning("id");
     tx.write_returning::<(i64,)>(Sql::Shaped(&text), args).await?;
-    let derived = derive(tx, &documents).await?;
-    put(tx, &documents, derived).await?;
+    let read = read(tx, &documents).await?;
+    let derived = derive(tx, &documents, &read.operations).await?;
+    put(tx, &documents, derived, &read.cut).await?;
     Ok(documents.len())
 }
 
 /// The states that are not NONE, by document and viewer.
 type States = BTreeMap<(String, String), DocumentWriteState>;
+
+/// What the states derive from.
+struct Read<'d> {
+    operations: Vec<Written>,
+    /// Documents of which not every open operation was read.
+    cut: BTreeSet<&'d str>,
+}
+
+/// Reads the open operations, and of the finished ones those that no newer ones make needless.
+async fn read<'d>(tx: &mut Tx, documents: &[&'d str]) -> Result<Read<'d>> {
+    let mut finished = of(Written::COLUMNS, OPERATIONS, documents);
+    // The words stand in the text, so that the index over these rows is found.
+    finished.and("collectable IS NULL AND state IN ('committed', 'dead')");
+    let mut operations: Vec<Written> = tx.all_of(finished).await?;
+    let mut open = of(Written::COLUMNS, OPERATIONS, documents);
+    open.among("state", Some(OPEN));
+    open.first_by("document_id", OPEN_OF_ALL);
+    let open: Vec<Written> = tx.all_of(open).await?;
+    let mut cut = BTreeSet::new();
+    if open.len() < OPEN_OF_ALL {
+        operations.extend(open);
+        return Ok(Read { operations, cut });
+    }
+    // Some document has very many: each is asked for its newest.
+    for document in documents {
+        for state in OPEN {
+            let mut select = of(Written::COLUMNS, OPERATIONS, &[*document]);
+            select.equals("state", Some(*state));
+            select.ordered(&OperationOrder::CreatedDesc.keyset(), true, OPEN_OF_ONE);
+            let newest: Vec<Written> = tx.all_of(select).await?;
+            if newest.len() == OPEN_OF_ONE {
+                cut.insert(*document);
+            }
+            operations.extend(newest);
+        }
+    }
+    Ok(Read { operations, cut })
+}
 
 fn of(columns: &str, table: &str, documents: &[&str]) -> Select {
     let mut select = Select::new(columns, table);
@@ -110,39 +159,39 @@ fn of(columns: &str, table: &str, documents: &[&str]) -> Select {
     select
 }
 
-async fn derive(tx: &mut Tx, documents: &[&str]) -> Result<States> {
-    let operations: Vec<Written> = tx.all_of(of(Written::COLUMNS, "kubun_connector_operation", documents)).await?;
+async fn derive(tx: &mut Tx, documents: &[&str], operations: &[Written]) -> Result<States> {
     let watches: Vec<Watched> = tx.all_of(of(Watched::COLUMNS, "kubun_connector_projection_watch", documents)).await?;
-    let mut by_document: BTreeMap<&str, Vec<&Written>> = BTreeMap::new();
-    for operation in &operations {
-        by_document.entry(&operation.document_id).or_default().push(operation);
-    }
     let watches: BTreeMap<[&str; 3], WatchStatus> = watches
         .iter()
-        .map(|watch| ([watch.document_id.as_str(), &watch.owner_did, &watch.model], watch.verification_status))
+        .filter_map(|watch| {
+            let status = watch.verification_status.parse().ok()?;
+            Some(([watch.document_id.as_str(), &watch.owner_did, &watch.model], status))
+        })
         .collect();
+    let mut seen: BTreeMap<(&str, &str), Vec<(OperationState, &Written)>> = BTreeMap::new();
+    for operation in operations {
+        let Ok(state) = operation.state.parse() else { continue };
+        for viewer in operation.seen_by() {
+            seen.entry((&operation.document_id, viewer)).or_default().push((state, operation));
+        }
+    }
     let mut states = States::new();
-    for (document, operations) in by_document {
-        let dids = operations.iter().flat_map(|row| [row.caller_did.as_str(), &row.owner_did]);
-        let viewers: BTreeSet<&str> = std::iter::once("").chain(dids).collect();
-        for viewer in viewers {
-            let seen = operations.iter().filter(|row| row.is_seen_by(viewer));
-            let commits = seen.clone().filter(|row| row.state == OperationState::Committed);
-            let commit = commits.max_by(|a, b| a.order().cmp(&b.order()));
-            let watch = commit
-                .filter(|row| viewer.is_empty() || row.owner_did == viewer)
-                .and_then(|row| watches.get(&[document, &row.owner_did, &row.model]).copied());
-            let state = write_state(&seen.map(|row| (row.state, row.order())), watch);
-            if state != DocumentWriteState::None {
-                states.insert((document.to_owned(), viewer.to_owned()), state);
-            }
+    for ((document, viewer), operations) in seen {
+        let commits = operations.iter().filter(|(state, _)| *state == OperationState::Committed);
+        let commit = commits.map(|(_, row)| row).max_by(|a, b| a.order().cmp(&b.order()));
+        let watch = commit
+            .filter(|row| viewer.is_empty() || row.owner_did == viewer)
+            .and_then(|row| watches.get(&[document, &row.owner_did, &row.model]).copied());
+        let state = write_state(&operations.iter().map(|(state, row)| (*state, row.order())), watch);
+        if state != DocumentWriteState::None {
+            states.insert((document.to_owned(), viewer.to_owned()), state);
         }
     }
     Ok(states)
 }
 
-/// Writes what is another than before.
-async fn put(tx: &mut Tx, documents: &[&str], mut states: States) -> Result<()> {
+/// Writes what is another than before. Of a document that was not read whole, who was not met keeps what they had.
+async fn put(tx: &mut Tx, documents: &[&str], mut states: States, cut: &BTreeSet<&str>) -> Result<()> {
     let kept = of("document_id, viewer_did, write_state", TABLE, documents);
     let mut gone = vec![];
     for (document, viewer, state) in tx.all_of::<(String, String, DocumentWriteState)>(kept).await? {
@@ -150,6 +199,7 @@ async fn put(tx: &mut Tx, documents: &[&str], mut states: States) -> Result<()> 
         match states.get(&key) {
             Some(derived) if *derived == state => drop(states.remove(&key)),
             Some(_) => {}
+            None if cut.contains(key.0.as_str()) => {}
             None => gone.push(key),
         }
     }

@@ -17,6 +17,7 @@ mod reissue;
 mod retention;
 mod retention_races;
 mod servers;
+mod slow_consumer;
 mod soak;
 mod statistics;
 mod subscriptions;

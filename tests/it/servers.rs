@@ -2,9 +2,13 @@
 
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use writewatch::domain::time::parse;
 use writewatch::store::Engine;
 
 use crate::harness::{Database, Harness, claim, next};
+use crate::support::client::post;
+use crate::support::server::Server;
+use crate::support::socket::{Arrival, subscribe};
 
 async fn two() -> (Harness, Harness) {
     let first = Harness::start(Engine::Postgres).await;
@@ -154,4 +158,24 @@ async fn a_row_that_a_stranger_holds_holds_up_its_own_act_alone() {
     sqlx::raw_sql(AssertSqlSafe("COMMIT")).execute(&mut stranger).await.unwrap();
     let renewed = harness.act("renewLease", json!({ "id": id, "leaseToken": "L1", "leaseMs": 1_000 }), "outcome").await;
     assert_eq!(renewed["outcome"], "RENEWED");
+}
+
+/// By time alone: the poll under it would come 10 s later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_that_ends_is_due_work_at_once() {
+    let database = Database::fresh(Engine::Sqlite).await;
+    let server = Server::start(&database.url()).await;
+    let mut answers = subscribe(server.url(), "subscription { workDue { operations nextDueAt } }", Value::Null).await;
+    assert_eq!(answers.next().await["workDue"], json!({ "operations": 0, "nextDueAt": null }));
+    let query = "mutation($input: ClaimOperationInput!) { claimOperation(input: $input) { operation { lease { expiresAt } } } }";
+    let mut claimed = post(server.url(), query, json!({ "input": claim("k", &json!({ "leaseMs": 1_500 })) })).await;
+    let expires_at = claimed["data"]["claimOperation"]["operation"]["lease"]["expiresAt"].take();
+    let told = answers.next().await["workDue"].take();
+    assert_eq!(told["operations"], 0, "{told}");
+    let [expires_at, next] = [&expires_at, &told["nextDueAt"]].map(|at| parse("at", at.as_str().unwrap()).unwrap());
+    assert_eq!(next, expires_at + 1);
+    match answers.arrival_within(std::time::Duration::from_secs(6)).await {
+        Some(Arrival::Next(told)) => assert_eq!(told["data"]["workDue"], json!({ "operations": 1, "nextDueAt": null })),
+        other => panic!("not told: {other:?}"),
+    }
 }

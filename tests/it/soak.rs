@@ -132,7 +132,7 @@ impl Stage {
     }
 }
 
-fn sequence(cursor: &Value) -> i64 {
+pub fn sequence(cursor: &Value) -> i64 {
     let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(cursor.as_str().unwrap()).unwrap();
     String::from_utf8(bytes).unwrap().split_once(':').unwrap().1.parse().unwrap()
 }
@@ -236,6 +236,40 @@ fn setting(name: &str, otherwise: u64) -> u64 {
         .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
 }
 
+/// What a subscriber asked for, and what it got.
+type Subscriber = (&'static str, Value, fn(&Row) -> bool, Arc<Mutex<Vec<i64>>>);
+
+/// Waits until each has as many changes as concern it, and compares them with the table; how many each got.
+async fn compare(subscribers: &[Subscriber], table: &[Row], through: i64) -> Vec<usize> {
+    let mut counts = vec![];
+    for (query, variables, gets, got) in subscribers {
+        let expected: Vec<i64> = table
+            .iter()
+            .filter(|row| gets(row))
+            .map(|row| row["sequence"].as_i64().unwrap())
+            .filter(|at| *at > through)
+            .collect();
+        assert!(!expected.is_empty(), "nothing concerns {query} {variables}");
+        let arrived = async {
+            while got.lock().unwrap().len() < expected.len() {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let arrived = timeout(ARRIVED_WITHIN, arrived).await;
+        let got = got.lock().unwrap();
+        let differs = got.iter().zip(&expected).position(|(got, expected)| got != expected);
+        assert!(
+            differs.is_none() && got.len() == expected.len(),
+            "{variables} {query}: {} of {} changes, the first other one at {differs:?} ({:?}), {arrived:?}",
+            got.len(),
+            expected.len(),
+            differs.map(|place| (got[place], expected[place])),
+        );
+        counts.push(expected.len());
+    }
+    counts
+}
+
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
 async fn soak(engine: Engine) {
     let changes = setting("WRITEWATCH_SOAK_CHANGES", 2_000);
@@ -262,7 +296,7 @@ async fn soak(engine: Engine) {
         *stage.urls.lock().unwrap() = servers.iter().map(|server| server.url().to_owned()).collect();
     };
     show(&servers, &stage);
-    let mut subscribers = vec![];
+    let mut subscribers: Vec<Subscriber> = vec![];
     for (place, kind) in kinds(&first_id).into_iter().enumerate() {
         let got = Arc::new(Mutex::new(vec![]));
         let seed = place as u64 + 1;
@@ -308,31 +342,10 @@ async fn soak(engine: Engine) {
         ["sequence", "entity", "transition", "to_state", "document_id", "owner_did", "caller_did", "connector_name"];
     let table = database.rows("change_event", &columns, "sequence").await;
     let through = sequence(&start);
-    let mut counts = vec![];
-    for (query, variables, gets, got) in &subscribers {
-        let expected: Vec<i64> = table
-            .iter()
-            .filter(|row| gets(row))
-            .map(|row| row["sequence"].as_i64().unwrap())
-            .filter(|at| *at > through)
-            .collect();
-        assert!(!expected.is_empty(), "nothing concerns {query} {variables}");
-        let arrived = async {
-            while got.lock().unwrap().len() < expected.len() {
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let arrived = timeout(ARRIVED_WITHIN, arrived).await;
-        let got = got.lock().unwrap();
-        let differs = got.iter().zip(&expected).position(|(got, expected)| got != expected);
-        assert!(
-            differs.is_none() && got.len() == expected.len(),
-            "{variables} {query}: {} of {} changes, the first other one at {differs:?} ({:?}), {arrived:?}",
-            got.len(),
-            expected.len(),
-            differs.map(|place| (got[place], expected[place])),
-        );
-        counts.push(expected.len());
+    let counts = compare(&subscribers, &table, through).await;
+    // Nothing came after the last either, while the others were waited for.
+    for ((query, variables, _, got), expected) in subscribers.iter().zip(&counts) {
+        assert_eq!(got.lock().unwrap().len(), *expected, "{variables} {query}");
     }
     stage.over.store(true, Ordering::SeqCst);
     println!(

@@ -85,8 +85,10 @@ on_both_engines! {
                     let truth = in_truth(&harness, key, &watches).await;
                     assert_eq!(counted(&told["watchesByStatus"], &["status", "connectorName", "ownerDid"]), truth, "{why}");
                     let key = "upper(defer_reason) || '|' || connector_name";
-                    let mut truth = in_truth(&harness, key, &format!("{operations} AND defer_reason IS NOT NULL")).await;
-                    for (key, count) in in_truth(&harness, key, &format!("{watches} AND defer_reason IS NOT NULL")).await {
+                    let waiting = format!("{operations} AND defer_reason IS NOT NULL AND state = 'attempted'");
+                    let mut truth = in_truth(&harness, key, &waiting).await;
+                    let waiting = format!("{watches} AND defer_reason IS NOT NULL AND verification_status = 'pending_verification'");
+                    for (key, count) in in_truth(&harness, key, &waiting).await {
                         *truth.entry(key).or_default() += count;
                     }
                     assert_eq!(counted(&told["deferred"], &["reason", "connectorName"]), truth, "{why}");
@@ -95,6 +97,43 @@ on_both_engines! {
         }
         let kept = harness.database.texts("SELECT CAST(count(*) AS text) FROM book_count WHERE count <= 0").await;
         assert_eq!(kept, ["0"], "no group is kept that nothing is in");
+    }
+
+    async fn what_was_not_counted_yet_is_told_too(harness: Harness) {
+        let numbers = match harness.engine.name() {
+            "sqlite" => "(WITH RECURSIVE series(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM series WHERE n < 11999) SELECT n FROM series)",
+            _ => "(SELECT n FROM generate_series(0, 11999) AS n)",
+        };
+        // More than a read waits for.
+        harness.database.execute(&format!(
+            "INSERT INTO kubun_connector_operation (caller_did, operation_id, node_key, owner_did, connector_name, model, op, account_key, \
+            target, deterministic_event_id, payload_hash, reissue_intent, state, defer_reason, created_at, updated_at) \
+            SELECT 'did:c' || (n % 2), 'p' || n, 'node-' || n, 'did:o' || (n % 3), 'c', 'M', 'create', 'a', 't', 'e', 'h', 'null', 'attempted', \
+            CASE WHEN n % 4 = 0 THEN 'auth' END, 1, 1 FROM {numbers} AS numbers"
+        )).await;
+        let fields = "operationsByState { state connectorName ownerDid count } deferred { reason connectorName count } attention { reason count }";
+        for (viewer, filter) in [(None, json!({})), (Some("did:c1"), json!({})), (Some("did:c1"), json!({ "ownerDid": "did:o2" })), (None, json!({ "connectorName": "c" }))] {
+            let told = statistics(&harness, viewer, &filter, fields).await;
+            let operations = format!("kubun_connector_operation WHERE {}", of(viewer, &filter, true));
+            let truth = in_truth(&harness, "upper(state) || '|' || connector_name || '|' || owner_did", &operations).await;
+            assert_eq!(counted(&told["operationsByState"], &["state", "connectorName", "ownerDid"]), truth, "{viewer:?} {filter}");
+            let waiting = format!("{operations} AND defer_reason IS NOT NULL");
+            let truth = in_truth(&harness, "upper(defer_reason) || '|' || connector_name", &waiting).await;
+            assert_eq!(counted(&told["deferred"], &["reason", "connectorName"]), truth, "{viewer:?} {filter}");
+            let waiting = counted(&told["attention"], &["reason"]).get(&vec!["WAITING_FOR_AUTH".to_owned()]).copied();
+            assert_eq!(waiting, truth.values().next().copied(), "{viewer:?} {filter}");
+        }
+    }
+
+    async fn a_row_in_a_state_that_nobody_knows_stops_no_other(harness: Harness) {
+        for key in ["odd", "even"] {
+            harness.act("claimOperation", claim(key, &json!({ "documentId": key })), "outcome").await;
+        }
+        harness.database.execute("UPDATE kubun_connector_operation SET state = 'paused' WHERE operation_id = 'odd'").await;
+        let told = statistics(&harness, None, &json!({}), "operationsByState { state count }").await;
+        assert_eq!(told["operationsByState"], json!([{ "state": "ATTEMPTED", "count": 1 }]));
+        let listed = harness.ask("{ documentsByWriteState(states: [PENDING]) { nodes { id } } }", json!({})).await;
+        assert_eq!(listed["documentsByWriteState"]["nodes"], json!([{ "id": "even" }]));
     }
 
     async fn beyond_a_thousand_groups_the_smallest_are_counted_together(harness: Harness) {

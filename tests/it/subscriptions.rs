@@ -303,6 +303,32 @@ on_both_engines! {
         assert_eq!(refused["errors"][0]["extensions"], json!({ "code": "BAD_INPUT", "field": "filter.ownerDid" }));
     }
 
+    async fn other_work_in_the_same_number_is_told(harness: Harness) {
+        let query = "subscription { workDue(filter: { includeLeased: true }) { operations watches } }";
+        let ids = [claimed(&harness, "a", &json!({})).await, claimed(&harness, "b", &json!({})).await];
+        let later = json!({ "id": ids[1], "leaseToken": "L1", "nextAttemptAt": rfc3339(harness.now() + 60_000) });
+        harness.act("deferOperation", later.clone(), "outcome").await;
+        let mut answers = harness.follow(query, json!({}));
+        let one = json!({ "operations": 1, "watches": 0 });
+        assert_eq!(next(&mut answers).await["data"]["workDue"], one);
+        // In one batch, so that no look falls between.
+        let now = json!({ "id": ids[1], "leaseToken": "L1", "nextAttemptAt": rfc3339(harness.now()) });
+        let not_now = json!({ "id": ids[0], "leaseToken": "L1", "nextAttemptAt": rfc3339(harness.now() + 60_000) });
+        tokio::join!(harness.act("deferOperation", not_now, "outcome"), harness.act("deferOperation", now, "outcome"));
+        assert_eq!(next(&mut answers).await["data"]["workDue"], one, "the one that is due is another");
+    }
+
+    async fn who_joins_is_told_what_is_true_by_then(harness: Harness) {
+        let query = "subscription { workDue { operations } }";
+        let mut first = harness.follow(query, json!({}));
+        assert_eq!(next(&mut first).await["data"]["workDue"]["operations"], 0);
+        // As the package writes: no change tells of it.
+        crate::retention::settled(&harness, "k", &[("state", "'attempted'")]).await;
+        let mut second = harness.follow(query, json!({}));
+        assert_eq!(next(&mut second).await["data"]["workDue"]["operations"], 1);
+        assert_eq!(next(&mut first).await["data"]["workDue"]["operations"], 1);
+    }
+
     async fn one_that_takes_nothing_holds_up_nobody_and_goes_on_from_the_log(harness: Harness) {
         let id = claimed(&harness, "k", &json!({ "documentId": "d1" })).await;
         let mut slow = harness.follow(OPERATION, json!({ "id": id }));

@@ -11,7 +11,7 @@ use writewatch::domain::viewer::Viewer;
 use writewatch::store::Engine;
 use writewatch::store::acts::{Upkeep, UpkeepTask};
 
-use crate::harness::{Database, Harness, claim, on_both_engines};
+use crate::harness::{Database, Harness, claim, next, on_both_engines};
 use crate::support::client::post;
 use crate::support::server::Server;
 
@@ -103,6 +103,30 @@ on_both_engines! {
         assert_eq!(oldest, old[1]["cursor"]);
         let rest = harness.ask(query, json!({ "after": oldest })).await;
         assert_eq!(rest["changes"]["nodes"], json!([{ "transition": "claim" }]));
+    }
+
+    async fn a_cursor_goes_on_when_every_change_was_removed(harness: Harness) {
+        for key in ["a", "b"] {
+            harness.act("claimOperation", claim(key, &json!({})), "outcome").await;
+        }
+        let old = harness.log("cursor").await;
+        harness.advance(DAY + 1);
+        let settled_through = harness.app.feed.settled_through().await.unwrap();
+        assert_eq!(batch(&harness, "me", UpkeepTask::Changes { settled_through }, DAY).await, Some(2));
+        let query = "query($after: String) { changes(after: $after) { nodes { transition } } }";
+        let rest = harness.ask(query, json!({ "after": old[1]["cursor"] })).await;
+        assert_eq!(rest["changes"]["nodes"], json!([]));
+        let expired = harness.answer(query, json!({ "after": old[0]["cursor"] })).await;
+        assert_eq!(expired["errors"][0]["extensions"]["oldest"], old[1]["cursor"]);
+        // A server that starts on the empty log knows where it is.
+        let again = if harness.engine == Engine::Postgres { Some(Harness::start_beside(&harness).await) } else { None };
+        let server = again.as_ref().unwrap_or(&harness);
+        let follow = "subscription($ids: [String!]!, $after: String) { documentChanged(ids: $ids, after: $after) { change { transition } cursor } }";
+        let mut first = next(&mut server.follow(follow, json!({ "ids": ["d"] }))).await["data"]["documentChanged"].take();
+        assert_eq!(first["cursor"], old[1]["cursor"]);
+        let mut resumed = server.follow(follow, json!({ "ids": ["d"], "after": first["cursor"].take() }));
+        harness.act("claimOperation", claim("c", &json!({ "documentId": "d" })), "outcome").await;
+        assert_eq!(next(&mut resumed).await["data"]["documentChanged"]["change"]["transition"], "claim");
     }
 
     async fn it_is_one_server_s_turn_until_it_falls_silent(harness: Harness) {

@@ -67,7 +67,7 @@ pub async fn scribble(harness: &Harness, key: &str, draw: &mut impl FnMut(u64) -
     let (caller, owner, document) = (draw(2), draw(2), draw(8));
     let word = ["attempted", "reconcile_only", "committed", "committed", "dead"][usize::try_from(draw(5)).unwrap()];
     let status = ["pending_verification", "verified", "repair_failed"][usize::try_from(draw(3)).unwrap()];
-    match draw(8) {
+    match draw(9) {
         0..=3 => {
             let changes = [
                 ("caller_did", format!("'did:c{caller}'")),
@@ -84,6 +84,14 @@ pub async fn scribble(harness: &Harness, key: &str, draw: &mut impl FnMut(u64) -
                 "INSERT INTO kubun_connector_projection_watch (owner_did, connector_name, model, account_key, source_id, document_id, \
                 verification_status, created_at, updated_at) VALUES ('did:o{owner}', 'contacts', 'Contact', 'a1', 's{document}', 'd{document}', \
                 '{status}', 1, 1) ON CONFLICT (owner_did, model, document_id) DO UPDATE SET verification_status = excluded.verification_status"
+            );
+            harness.database.execute(&sql).await;
+        }
+        7 => {
+            // What newer operations had made needless may be needed again.
+            let sql = format!(
+                "DELETE FROM kubun_connector_operation WHERE document_id = 'd{document}' AND created_at >= {}",
+                draw(30)
             );
             harness.database.execute(&sql).await;
         }
@@ -134,6 +142,28 @@ on_both_engines! {
             assert_eq!(listed(&harness, None, &two, &Value::Null).await, expected, "seed {seed}: two states in one order");
         }
         assert!(seen.len() >= 6, "only {seen:?} came about");
+    }
+
+    async fn a_document_of_very_many_open_operations_is_told_to_everybody(harness: Harness) {
+        let rows = |from: usize, count: usize, caller: &str, created: i64| {
+            let rows: Vec<String> = (from..from + count).map(|place| format!("('did:{caller}', 'p{place}', 'node-{place}', 'did:o0', 'c', 'M', \
+                'create', 'a', 't', 'e', 'h', 'null', 'attempted', 'd0', {created}, 1)")).collect();
+            format!("INSERT INTO kubun_connector_operation (caller_did, operation_id, node_key, owner_did, connector_name, model, op, account_key, \
+                target, deterministic_event_id, payload_hash, reissue_intent, state, document_id, created_at, updated_at) VALUES {}", rows.join(", "))
+        };
+        let pending = ["PENDING".to_owned()];
+        harness.database.execute(&rows(0, 1, "c1", 1)).await;
+        assert_eq!(listed(&harness, Some("did:c1"), &pending, &Value::Null).await, ["d0"]);
+        for part in 0..6 {
+            harness.database.execute(&rows(1 + part * 1_000, 1_000, "c0", 2)).await;
+        }
+        for viewer in [None, Some("did:c0"), Some("did:c1"), Some("did:o0")] {
+            assert_eq!(listed(&harness, viewer, &pending, &Value::Null).await, ["d0"], "{viewer:?}");
+        }
+        harness.database.execute("UPDATE kubun_connector_operation SET state = 'committed' WHERE caller_did = 'did:c1'").await;
+        assert_eq!(listed(&harness, Some("did:c1"), &pending, &Value::Null).await, [""; 0]);
+        assert_eq!(listed(&harness, Some("did:c1"), &["COMMITTED".to_owned()], &Value::Null).await, ["d0"]);
+        assert_eq!(listed(&harness, None, &pending, &Value::Null).await, ["d0"]);
     }
 
     async fn acts_are_in_the_next_list_and_each_filter_changes_it(harness: Harness) {

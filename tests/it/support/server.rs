@@ -54,6 +54,13 @@ impl Server {
         fs::read_to_string(log_file(&self.dir)).expect("the server's log")
     }
 
+    /// The memory that it holds.
+    pub fn memory_kb(&self) -> i64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the server's status");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("its memory");
+        line.split_whitespace().next().and_then(|kb| kb.parse().ok()).expect("a number of kB")
+    }
+
     /// As a power cut would end it: no handler of the server runs.
     pub fn kill9(&mut self) {
         self.child.kill().expect("SIGKILL");
