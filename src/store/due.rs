@@ -63,6 +63,7 @@ impl Store {
     }
 
     async fn operations_due(&self, viewer: &Viewer, filter: &DueFilter, now: i64) -> Result<Found> {
+        let count = self.count_due_operations(viewer, filter, now, COUNTED).await?;
         let connection = &mut self.read().await?;
         let list = |filter| List {
             table: OPERATIONS,
@@ -72,7 +73,6 @@ impl Store {
             concerning: viewer.confined_to().into_iter().collect(),
         };
         let due = |select: &mut Select| operation_lists::is_due(select, filter, now);
-        let count = list(&due).count(connection, COUNTED).await?;
         let oldest =
             list(&due).page::<Operation>(connection, &FIRST).await?.rows.first().map(|row| row.key(&DUE_OPERATIONS));
         let later = |select: &mut Select| {

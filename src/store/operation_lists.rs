@@ -1,9 +1,10 @@
 //! The operations' lists, and what is read of operations in passing: by key, by document, by what is due.
 
 use super::Store;
+use super::due::unindexed;
 use super::engine::{Connection, args};
 use super::error::Result;
-use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
+use super::list::{COUNTED_MOST, KeyPart, Keyed, Keyset, List, Page, Slice};
 use super::operations::{BY_KEY, OperationJson, TABLE};
 use super::select::Select;
 use crate::domain::documents::WriteFacts;
@@ -105,16 +106,19 @@ fn list(order: OperationOrder, filter: &(dyn Fn(&mut Select) + Sync)) -> List<'_
     List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter, concerning: vec![] }
 }
 
-/// The operations that are due at `now`.
+/// The operations that are due at `now`: live ones alone have a time for it.
 pub(super) fn is_due(select: &mut Select, filter: &DueFilter, now: i64) {
-    select.and("state = 'attempted'");
-    select.compares("due_at", "<=", Some(now - filter.overdue_ms));
-    select.equals("owner_did", filter.owner_did.as_deref());
-    select.equals("connector_name", filter.connector_name.as_deref());
+    due_or_leased(select, filter, now);
     if !filter.include_leased {
         let now = select.arg(now);
         select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
     }
+}
+
+fn due_or_leased(select: &mut Select, filter: &DueFilter, now: i64) {
+    select.compares("due_at", "<=", Some(now - filter.overdue_ms));
+    select.equals("owner_did", filter.owner_did.as_deref());
+    select.equals("connector_name", filter.connector_name.as_deref());
 }
 
 const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
@@ -204,11 +208,11 @@ impl Store {
     pub async fn due_operations(
         &self,
         viewer: &Viewer,
-        filter: &DueFilter,
+        due: &DueFilter,
         now: i64,
         slice: &Slice,
     ) -> Result<Page<Operation>> {
-        let filter = |select: &mut Select| is_due(select, filter, now);
+        let filter = |select: &mut Select| is_due(select, due, now);
         let list = List {
             table: TABLE,
             columns: Operation::COLUMNS,
@@ -216,7 +220,39 @@ impl Store {
             filter: &filter,
             concerning: viewer.confined_to().into_iter().collect(),
         };
-        list.page(&mut self.read().await?, slice).await
+        let mut page = list.page(&mut self.read().await?, &Slice { count: false, ..slice.clone() }).await?;
+        if slice.count {
+            page.total = Some(self.count_due_operations(viewer, due, now, COUNTED_MOST + 1).await?);
+        }
+        Ok(page)
+    }
+
+    /// How many operations are due at `now`, as far as `most`: all that are, without those under a live lease. Both are counted in
+    /// an index, which no row has to be looked at for.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub(super) async fn count_due_operations(
+        &self,
+        viewer: &Viewer,
+        due: &DueFilter,
+        now: i64,
+        most: i64,
+    ) -> Result<i64> {
+        let connection = &mut self.read().await?;
+        let leased = |select: &mut Select| {
+            select.and("due_at IS NOT NULL AND lease_token IS NOT NULL");
+            let at = select.arg(now);
+            select.and(&format!("(lease_expires_at >= {at} OR lease_expires_at IS NULL)"));
+            select.compares("due_at", "<=", Some(now - due.overdue_ms));
+            unindexed(select, viewer, [&due.owner_did, &due.connector_name]);
+        };
+        let list = |filter, concerning| List { table: TABLE, columns: "", keyset: DUE, filter, concerning };
+        let leased = if due.include_leased { 0 } else { list(&leased, vec![]).count(connection, most).await? };
+        let all = |select: &mut Select| due_or_leased(select, due, now);
+        let all = list(&all, viewer.confined_to().into_iter().collect()).count(connection, most + leased).await?;
+        // The two are read one after the other.
+        Ok((all - leased).max(0))
     }
 
     /// The same page of each document's operations.
