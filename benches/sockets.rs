@@ -162,6 +162,7 @@ impl Writer {
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(body)))
             .unwrap();
+        self.sender.ready().await.unwrap();
         let response = self.sender.send_request(request).await.unwrap().into_body().collect().await.unwrap();
         let mut answer: Value = serde_json::from_slice(&response.to_bytes()).unwrap();
         answer["data"][mutation].take()
