@@ -13,6 +13,10 @@ use writewatch::{graphql, http, upkeep};
 /// What a bad setting ends with, as clap's own do.
 const BAD_SETTING: u8 = 2;
 
+/// Sockets live for long among requests that come and go: this one leaves few holes between them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -47,7 +47,8 @@ impl Follower {
     async fn next(mut self) -> Result<Option<(Run, Self)>> {
         loop {
             let mut run = if self.looked_at < self.behind_until {
-                self.read_log().await?
+                // Boxed: an idle subscription keeps no room for it.
+                Box::pin(self.read_log()).await?
             } else {
                 match self.listening.take().await {
                     Taken::Run(run) => run,

@@ -1,5 +1,7 @@
 //! Everything that can be followed live.
 //!
+//! What is awaited once, or seldom, is boxed: a subscription lives for long, and would keep the room that it took.
+//!
 //! Each stream is the feed with the rows of its changes as they are at delivery: fetched once for a run of changes, so
 //! that what a client sees never goes back.
 
@@ -144,13 +146,13 @@ impl Follow {
         let after = self.resume(after).await?;
         let named = filter.entity_id.clone().filter(|_| after.is_none());
         let wanted = Wanted { viewer: Arc::clone(&self.viewer), filter, shows: Some(E::KIND) };
-        let (runs, start) = self.feed.changes(wanted, after).await?;
+        let (runs, start) = Box::pin(self.feed.changes(wanted, after)).await?;
         // When the rows that were told last were read: nobody is ever told an older one.
         let told_of = AtomicU64::new(0);
         // Read after the subscribing: whatever the row does not show yet comes as a change.
         let first = match named {
             Some(id) => {
-                let shown = self.feed.show(E::KIND, &[&id]).await?;
+                let shown = Box::pin(self.feed.show(E::KIND, &[&id])).await?;
                 told_of.store(shown.ended(), Ordering::Relaxed);
                 tell(&self.feed, E::of(&shown, &self.viewer, &id), Told::Now(start))
             }
@@ -163,7 +165,7 @@ impl Follow {
                 let (follow, told_of) = &*state;
                 let shown = match shown.filter(|shown| shown.is_after(told_of.load(Ordering::Relaxed))) {
                     Some(shown) => shown,
-                    None => Arc::new(follow.feed.show(E::KIND, &ids(&changes)).await?),
+                    None => Arc::new(Box::pin(follow.feed.show(E::KIND, &ids(&changes))).await?),
                 };
                 told_of.fetch_max(shown.ended(), Ordering::Relaxed);
                 let told = changes.into_iter().filter_map(|change| {
@@ -238,7 +240,7 @@ impl Subscription {
             let (change, cursor) = told.split(feed);
             Some(OperationChange { operation, change, cursor })
         });
-        Ok(answers.await?)
+        Ok(Box::pin(answers).await?)
     }
 
     /// The changes of watches. With `id` and without `after`, the first answer tells what is true now.
@@ -255,7 +257,7 @@ impl Subscription {
             let (change, cursor) = told.split(feed);
             Some(WatchChange { watch, change, cursor })
         });
-        Ok(answers.await?)
+        Ok(Box::pin(answers).await?)
     }
 
     /// The changes of what stands in the books of these documents: of their operations, watches, winners, trims and repairs.
@@ -268,10 +270,10 @@ impl Subscription {
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<DocumentChange>>> {
         bounds::ids("ids", &ids).map_err(Failure::from)?;
         let follow = Follow::new(ctx);
-        let after = follow.resume(after).await?;
+        let after = Box::pin(follow.resume(after)).await?;
         let filter = ChangeFilter { touching: Some(ids.clone()), ..ChangeFilter::default() };
         let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
-        let (runs, start) = follow.feed.changes(wanted, after).await.map_err(Failure::from)?;
+        let (runs, start) = Box::pin(follow.feed.changes(wanted, after)).await.map_err(Failure::from)?;
         let feed = follow.feed.clone();
         let now: Vec<_> = ids
             .iter()
@@ -316,7 +318,7 @@ impl Subscription {
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<VerificationResult>>> {
         let mut wanted = filter.unwrap_or_default().for_changes().map_err(Failure::from)?;
         wanted.transitions = Some(vec!["record_verification".to_owned()]);
-        Ok(Follow::new(ctx).answers(wanted, after, verification).await?)
+        Ok(Box::pin(Follow::new(ctx).answers(wanted, after, verification)).await?)
     }
 
     /// Every change, of everything that matches.
@@ -327,10 +329,10 @@ impl Subscription {
         #[graphql(desc = "Go on after this cursor; the changes since come first.")] after: Option<String>,
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<Change>>> {
         let follow = Follow::new(ctx);
-        let after = follow.resume(after).await?;
+        let after = Box::pin(follow.resume(after)).await?;
         let filter = filter.unwrap_or_default().checked().map_err(Failure::from)?;
         let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
-        let (runs, _) = follow.feed.changes(wanted, after).await.map_err(Failure::from)?;
+        let (runs, _) = Box::pin(follow.feed.changes(wanted, after)).await.map_err(Failure::from)?;
         let feed = follow.feed.clone();
         Ok(one_by_one(
             runs.map_err(Failure::from)

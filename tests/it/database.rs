@@ -126,6 +126,7 @@ on_both_engines! {
         assert!(refusal.contains("0002_our_tables") && refusal.contains("changed"), "{refusal}");
     }
 
+    /// D04 of the cases, with the two before: one migrates and the others wait.
     async fn servers_that_start_at_once_migrate_once(harness: Harness) {
         let database = Database::fresh(harness.engine).await;
         let url: DatabaseUrl = database.url().parse().unwrap();

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets what it does not expect ends there")]
 
 mod bounds;
+mod cases;
 mod clock_skew;
 mod command;
 mod contention;
