@@ -4,7 +4,7 @@
 //! others may write to the database.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -32,16 +32,24 @@ type Question = (Arc<Viewer>, DueFilter);
 /// One question with its latest answer; looked for as long as anybody holds it.
 #[derive(Debug)]
 struct Board {
-    answer: watch::Receiver<Option<Arc<WorkDue>>>,
-    /// Rung by who joins: they are told what is true by then.
+    answer: watch::Receiver<Option<Looked>>,
+    /// Who joins is told what is true by then.
     bell: Arc<Bell>,
     _looking: AbortOnDropHandle<()>,
 }
 
-/// Who waits for the next look.
+/// What a look found.
+#[derive(Debug, Clone)]
+struct Looked {
+    due: Arc<WorkDue>,
+    /// How many had joined when it began.
+    joined: u64,
+}
+
+/// Rung by who joins.
 #[derive(Debug, Default)]
 struct Bell {
-    joined: AtomicBool,
+    joined: AtomicU64,
     rung: Notify,
 }
 
@@ -53,18 +61,17 @@ impl Feed {
     /// How much is due, now and again whenever that changes.
     pub fn work_due(&self, viewer: Arc<Viewer>, filter: DueFilter) -> impl Stream<Item = Arc<WorkDue>> + Send + use<> {
         let board = self.board(viewer, filter);
-        // What was told before is not for who joins: the next look is.
-        let mut answer = board.answer.clone();
-        answer.mark_unchanged();
-        board.bell.joined.store(true, Ordering::SeqCst);
+        let answer = board.answer.clone();
+        // What a look found that began before is not for who joins.
+        let place = board.bell.joined.fetch_add(1, Ordering::SeqCst) + 1;
         board.bell.rung.notify_one();
-        stream::unfold((board, answer, None), |(board, mut answer, told)| async move {
+        stream::unfold((board, answer, None), move |(board, mut answer, told)| async move {
             loop {
                 // The looking ends with the server.
                 answer.changed().await.ok()?;
-                let due = answer.borrow_and_update().clone();
+                let looked = answer.borrow_and_update().clone().filter(|looked| looked.joined >= place);
                 // A look for somebody who joined is told to the others only where it is news.
-                if let Some(due) = due.filter(|due| Some(due) != told.as_ref()) {
+                if let Some(Looked { due, .. }) = looked.filter(|looked| Some(&looked.due) != told.as_ref()) {
                     return Some((Arc::clone(&due), (board, answer, Some(due))));
                 }
             }
@@ -102,7 +109,7 @@ struct Looking {
     question: Question,
     listening: Listening,
     bell: Arc<Bell>,
-    publish: watch::Sender<Option<Arc<WorkDue>>>,
+    publish: watch::Sender<Option<Looked>>,
 }
 
 impl Looking {
@@ -110,22 +117,21 @@ impl Looking {
     async fn run(self) {
         let (viewer, filter) = &self.question;
         loop {
-            // Asked for before the look begins: who joins during it is for the next.
-            let joined = self.bell.joined.swap(false, Ordering::SeqCst);
+            // Who joins during the look is for the next.
+            let joined = self.bell.joined.load(Ordering::SeqCst);
             let now = self.feed.store.now_ms();
             let wait = match self.feed.store.work_due(viewer, filter, now).await {
                 Ok(due) => {
                     let until = due.next_due_at.map_or(i64::MAX, |at| (at - now).max(1));
-                    let due = Some(Arc::new(due));
+                    let due = Arc::new(due);
                     self.publish.send_if_modified(|told| {
-                        let news = joined || *told != due;
-                        *told = due;
-                        news
+                        let known = told.as_ref().is_some_and(|told| told.joined == joined && told.due == due);
+                        *told = Some(Looked { due, joined });
+                        !known
                     });
                     u64::try_from(until).map_or(POLL, Duration::from_millis).min(POLL)
                 }
                 Err(error) => {
-                    self.bell.joined.fetch_or(joined, Ordering::SeqCst);
                     tracing::warn!(%error, "due work is looked for later");
                     RETRY
                 }

@@ -115,6 +115,12 @@ impl Feed {
         }
     }
 
+    /// The count of readings, one further: what was read by then is older than what is read from then on.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.readings.tick()
+    }
+
     /// How long the oldest change that was not handed on has waited, in ms; 0 when there is none.
     ///
     /// # Errors

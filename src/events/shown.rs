@@ -19,7 +19,7 @@ use crate::store::{Result, Store};
 pub struct Readings(Arc<AtomicU64>);
 
 impl Readings {
-    fn tick(&self) -> u64 {
+    pub(super) fn tick(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst)
     }
 }

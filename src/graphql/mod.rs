@@ -9,6 +9,7 @@ mod document_acts;
 mod documents;
 mod due;
 mod errors;
+mod live;
 mod loaders;
 mod node;
 mod observations;
@@ -39,6 +40,8 @@ use crate::app::App;
 pub use crate::domain::viewer::Viewer;
 use crate::events::Feed;
 use crate::store::Store;
+use live::Handover;
+pub use live::{Event, Same};
 use loaders::Reader;
 use together::Loads;
 
@@ -91,21 +94,41 @@ pub fn sdl() -> String {
 }
 
 /// Makes a request one of this viewer's, with loads of its own.
-fn attach(request: Request, app: &App, viewer: Viewer) -> (Request, Loads<Reader>) {
-    let viewer = Arc::new(viewer);
-    let loads = Loads::new(Reader::new(app.store.clone(), app.feed.clone(), Arc::clone(&viewer)));
-    (request.data(viewer).data(loads.clone()), loads)
+fn attach(request: Request, app: &App, viewer: &Arc<Viewer>) -> (Request, Loads<Reader>) {
+    let loads = Loads::new(Reader::new(app.store.clone(), app.feed.clone(), Arc::clone(viewer)));
+    (request.data(Arc::clone(viewer)).data(loads.clone()), loads)
 }
 
 /// Runs a query or a mutation on behalf of a viewer.
 pub async fn execute(app: &App, request: Request, viewer: Viewer) -> Response {
-    let (request, loads) = attach(request, app, viewer);
+    let (request, loads) = attach(request, app, &Arc::new(viewer));
     loads.run(app.schema.execute(request)).await
 }
 
-/// Runs a subscription on behalf of a viewer: an answer for each of its events.
-#[must_use]
-pub fn follow(app: &App, request: Request, viewer: Viewer) -> BoxStream<'static, Response> {
+/// Begins a subscription on behalf of a viewer: what it follows, to be told by `tell`.
+///
+/// # Errors
+/// The answer of one that is refused: its last.
+pub async fn follow(
+    app: &App,
+    request: Request,
+    viewer: &Arc<Viewer>,
+) -> std::result::Result<BoxStream<'static, Event>, Response> {
+    let handover = Handover::default();
+    match once(app, request.data(handover.moment()), viewer).await {
+        Some(refusal) => Err(refusal),
+        None => Ok(handover.take()),
+    }
+}
+
+/// Tells an event of a subscription, as the same request asks for it.
+pub async fn tell(app: &App, request: Request, viewer: &Arc<Viewer>, event: &Event) -> Response {
+    once(app, request.data(event.moment()), viewer).await.unwrap_or_default()
+}
+
+/// The first answer of the library's own stream.
+async fn once(app: &App, request: Request, viewer: &Arc<Viewer>) -> Option<Response> {
     let (request, loads) = attach(request, app, viewer);
-    loads.stream(app.schema.execute_stream(request).boxed()).boxed()
+    let mut answers = app.schema.execute_stream(request);
+    loads.run(answers.next()).await
 }

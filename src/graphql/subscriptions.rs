@@ -1,6 +1,6 @@
 //! Everything that can be followed live.
 //!
-//! What is awaited once, or seldom, is boxed: a subscription lives for long, and would keep the room that it took.
+//! What is awaited seldom is boxed: a subscription lives for long, and would keep the room that it took.
 //!
 //! Each stream is the feed with the rows of its changes as they are at delivery: fetched once for a run of changes, so
 //! that what a client sees never goes back.
@@ -15,7 +15,8 @@ use super::Services;
 use super::changes::{Change, ChangeFilter as ChangeFilterInput};
 use super::documents::Document;
 use super::due::DueFilter;
-use super::errors::Failure;
+use super::errors::{Failure, Result};
+use super::live::{Event, Same, tell};
 use super::operations::{Operation, OperationFilter};
 use super::scalars::DateTime;
 use super::watches::{Watch, WatchFilter};
@@ -53,7 +54,7 @@ pub(super) struct WatchChange {
 }
 
 /// A change of a document's books, with the document as it is now.
-#[derive(SimpleObject)]
+#[derive(Clone, SimpleObject)]
 pub(super) struct DocumentChange {
     /// The document as it is now.
     document: Document,
@@ -64,7 +65,7 @@ pub(super) struct DocumentChange {
 }
 
 /// How much work is due.
-#[derive(Debug, SimpleObject)]
+#[derive(Debug, Clone, SimpleObject)]
 pub(super) struct WorkDue {
     /// Operations, counted to 1,000.
     operations: i32,
@@ -128,7 +129,7 @@ impl Follow {
         Arc::new(Self { feed, viewer: Arc::clone(ctx.data_unchecked::<Arc<Viewer>>()) })
     }
 
-    async fn resume(&self, after: Option<String>) -> Result<Option<i64>, Failure> {
+    async fn resume(&self, after: Option<String>) -> Result<Option<i64>> {
         match after {
             Some(cursor) => Ok(Some(self.feed.resume("after", &cursor).await?)),
             None => Ok(None),
@@ -137,24 +138,24 @@ impl Follow {
 
     /// Each change that matches with its entity as it is now, told as `tell` says; before them, without `after` and
     /// where one entity is named, that entity alone.
-    async fn answers<E: Followed, T: Send + 'static>(
+    async fn answers<E: Followed, T: Send + Sync + 'static>(
         self: Arc<Self>,
         filter: ChangeFilter,
         after: Option<String>,
         tell: fn(&Feed, Option<E>, Told) -> Option<T>,
-    ) -> Result<impl Stream<Item = async_graphql::Result<T>>, Failure> {
+    ) -> Result<impl Stream<Item = Result<Event>>> {
         let after = self.resume(after).await?;
         let named = filter.entity_id.clone().filter(|_| after.is_none());
         let wanted = Wanted { viewer: Arc::clone(&self.viewer), filter, shows: Some(E::KIND) };
-        let (runs, start) = Box::pin(self.feed.changes(wanted, after)).await?;
+        let (runs, start) = self.feed.changes(wanted, after).await?;
         // When the rows that were told last were read: nobody is ever told an older one.
         let told_of = AtomicU64::new(0);
         // Read after the subscribing: whatever the row does not show yet comes as a change.
         let first = match named {
             Some(id) => {
-                let shown = Box::pin(self.feed.show(E::KIND, &[&id])).await?;
+                let shown = self.feed.show(E::KIND, &[&id]).await?;
                 told_of.store(shown.ended(), Ordering::Relaxed);
-                tell(&self.feed, E::of(&shown, &self.viewer, &id), Told::Now(start))
+                tell(&self.feed, E::of(&shown, &self.viewer, &id), Told::Now(start)).map(Event::new)
             }
             None => None,
         };
@@ -169,9 +170,12 @@ impl Follow {
                 };
                 told_of.fetch_max(shown.ended(), Ordering::Relaxed);
                 let told = changes.into_iter().filter_map(|change| {
-                    tell(&follow.feed, E::of(&shown, &follow.viewer, &change.entity_id), Told::Change(change))
+                    // Others are told the same if they are shown what the same reading found.
+                    let same: Same = (change.sequence, shown.ended());
+                    let entity = E::of(&shown, &follow.viewer, &change.entity_id);
+                    Some(Event::shared(tell(&follow.feed, entity, Told::Change(change))?, same))
                 });
-                Ok::<Vec<T>, Failure>(told.collect())
+                Ok(told.collect())
             }
         });
         Ok(stream::iter(first.map(Ok)).chain(one_by_one(runs)))
@@ -209,17 +213,15 @@ fn ids(changes: &[Arc<domain::Change>]) -> Vec<&str> {
 }
 
 /// Checks that an id names this kind of entity.
-fn checked_id(kind: EntityKind, id: Option<ID>) -> Result<Option<String>, Failure> {
+fn checked_id(kind: EntityKind, id: Option<ID>) -> Result<Option<String>> {
     let Some(id) = id else { return Ok(None) };
     NodeId::decode_as(kind, "id", &id)?;
     Ok(Some(id.0))
 }
 
-/// Runs of answers, one by one.
-fn one_by_one<T>(runs: impl Stream<Item = Result<Vec<T>, Failure>>) -> impl Stream<Item = async_graphql::Result<T>> {
-    runs.map_ok(|run| stream::iter(run.into_iter().map(Ok::<T, Failure>)))
-        .try_flatten()
-        .map_err(async_graphql::Error::from)
+/// Runs of events, one by one.
+fn one_by_one(runs: impl Stream<Item = Result<Vec<Event>>>) -> impl Stream<Item = Result<Event>> {
+    runs.map_ok(|run| stream::iter(run.into_iter().map(Ok))).try_flatten()
 }
 
 /// Everything that can be followed live. With `after`, the changes since that cursor come first; none is left out or
@@ -234,13 +236,16 @@ impl Subscription {
         #[graphql(desc = "Only of operations that matched when they changed.")] filter: Option<OperationFilter>,
         #[graphql(desc = "Go on after this cursor; the changes since come first.")] after: Option<String>,
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<OperationChange>>> {
-        let mut wanted = filter.unwrap_or_default().for_changes().map_err(Failure::from)?;
-        wanted.entity_id = checked_id(Operation::KIND, id)?;
-        let answers = Follow::new(ctx).answers(wanted, after, |feed, operation, told| {
-            let (change, cursor) = told.split(feed);
-            Some(OperationChange { operation, change, cursor })
-        });
-        Ok(Box::pin(answers).await?)
+        let begin = async {
+            let mut wanted = filter.unwrap_or_default().for_changes()?;
+            wanted.entity_id = checked_id(Operation::KIND, id)?;
+            let tell = |feed: &Feed, operation, told: Told| {
+                let (change, cursor) = told.split(feed);
+                Some(OperationChange { operation, change, cursor })
+            };
+            Follow::new(ctx).answers(wanted, after, tell).await
+        };
+        tell(ctx, begin).await
     }
 
     /// The changes of watches. With `id` and without `after`, the first answer tells what is true now.
@@ -251,13 +256,16 @@ impl Subscription {
         #[graphql(desc = "Only of watches that matched when they changed.")] filter: Option<WatchFilter>,
         #[graphql(desc = "Go on after this cursor; the changes since come first.")] after: Option<String>,
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<WatchChange>>> {
-        let mut wanted = filter.unwrap_or_default().for_changes().map_err(Failure::from)?;
-        wanted.entity_id = checked_id(Watch::KIND, id)?;
-        let answers = Follow::new(ctx).answers(wanted, after, |feed, watch, told| {
-            let (change, cursor) = told.split(feed);
-            Some(WatchChange { watch, change, cursor })
-        });
-        Ok(Box::pin(answers).await?)
+        let begin = async {
+            let mut wanted = filter.unwrap_or_default().for_changes()?;
+            wanted.entity_id = checked_id(Watch::KIND, id)?;
+            let tell = |feed: &Feed, watch, told: Told| {
+                let (change, cursor) = told.split(feed);
+                Some(WatchChange { watch, change, cursor })
+            };
+            Follow::new(ctx).answers(wanted, after, tell).await
+        };
+        tell(ctx, begin).await
     }
 
     /// The changes of what stands in the books of these documents: of their operations, watches, winners, trims and repairs.
@@ -268,28 +276,23 @@ impl Subscription {
         #[graphql(desc = "The documents' ids in the local store, at most 500.")] ids: Vec<String>,
         #[graphql(desc = "Go on after this cursor; the changes since come first.")] after: Option<String>,
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<DocumentChange>>> {
-        bounds::ids("ids", &ids).map_err(Failure::from)?;
-        let follow = Follow::new(ctx);
-        let after = Box::pin(follow.resume(after)).await?;
-        let filter = ChangeFilter { touching: Some(ids.clone()), ..ChangeFilter::default() };
-        let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
-        let (runs, start) = Box::pin(follow.feed.changes(wanted, after)).await.map_err(Failure::from)?;
-        let feed = follow.feed.clone();
-        let now: Vec<_> = ids
-            .iter()
-            .filter(|_| after.is_none())
-            .map(|id| {
-                Ok(DocumentChange {
-                    document: Document(id.clone()),
-                    change: None,
-                    cursor: feed.cursor(start).to_string(),
-                })
-            })
-            .collect();
-        let runs = runs
-            .map_err(Failure::from)
-            .map_ok(move |run| run.changes.into_iter().flat_map(|change| touched(&feed, &ids, &change)).collect());
-        Ok(stream::iter(now).chain(one_by_one(runs)))
+        let begin = async {
+            bounds::ids("ids", &ids)?;
+            let follow = Follow::new(ctx);
+            let after = follow.resume(after).await?;
+            let filter = ChangeFilter { touching: Some(ids.clone()), ..ChangeFilter::default() };
+            let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
+            let (runs, start) = follow.feed.changes(wanted, after).await?;
+            let feed = follow.feed.clone();
+            let cursor = feed.cursor(start).to_string();
+            let now =
+                |id: &String| DocumentChange { document: Document(id.clone()), change: None, cursor: cursor.clone() };
+            let unknown = ids.iter().filter(|_| after.is_none());
+            let now: Vec<_> = unknown.map(|id| Ok(Event::new(now(id)))).collect();
+            let touched = move |run: Run| run.changes.into_iter().flat_map(|it| touched(&feed, &ids, &it)).collect();
+            Ok(stream::iter(now).chain(one_by_one(runs.map_err(Failure::from).map_ok(touched))))
+        };
+        tell(ctx, begin).await
     }
 
     /// How much work is due that the viewer may see: now, and again whenever that changes, by what is written or by time. Has no
@@ -298,15 +301,20 @@ impl Subscription {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which work; all that nobody works on when left out.")] filter: Option<DueFilter>,
-    ) -> async_graphql::Result<impl Stream<Item = WorkDue>> {
-        let filter = DueFilter::checked(filter).map_err(Failure::from)?;
-        let follow = Follow::new(ctx);
-        let narrow = |count: i64| i32::try_from(count).unwrap_or(i32::MAX);
-        Ok(follow.feed.work_due(Arc::clone(&follow.viewer), filter).map(move |due| WorkDue {
-            operations: narrow(due.operations),
-            watches: narrow(due.watches),
-            next_due_at: due.next_due_at.map(DateTime),
-        }))
+    ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<WorkDue>>> {
+        let begin = async {
+            let filter = DueFilter::checked(filter)?;
+            let follow = Follow::new(ctx);
+            let narrow = |count: i64| i32::try_from(count).unwrap_or(i32::MAX);
+            Ok(follow.feed.work_due(Arc::clone(&follow.viewer), filter).map(move |due| {
+                Ok(Event::new(WorkDue {
+                    operations: narrow(due.operations),
+                    watches: narrow(due.watches),
+                    next_due_at: due.next_due_at.map(DateTime),
+                }))
+            }))
+        };
+        tell(ctx, begin).await
     }
 
     /// What verifications found, with generation and attempts as they were then.
@@ -316,9 +324,12 @@ impl Subscription {
         #[graphql(desc = "Only of watches that matched afterwards.")] filter: Option<WatchFilter>,
         #[graphql(desc = "Go on after this cursor; the results since come first.")] after: Option<String>,
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<VerificationResult>>> {
-        let mut wanted = filter.unwrap_or_default().for_changes().map_err(Failure::from)?;
-        wanted.transitions = Some(vec!["record_verification".to_owned()]);
-        Ok(Box::pin(Follow::new(ctx).answers(wanted, after, verification)).await?)
+        let begin = async {
+            let mut wanted = filter.unwrap_or_default().for_changes()?;
+            wanted.transitions = Some(vec!["record_verification".to_owned()]);
+            Follow::new(ctx).answers(wanted, after, verification).await
+        };
+        tell(ctx, begin).await
     }
 
     /// Every change, of everything that matches.
@@ -328,33 +339,38 @@ impl Subscription {
         #[graphql(desc = "Which changes; all when left out.")] filter: Option<ChangeFilterInput>,
         #[graphql(desc = "Go on after this cursor; the changes since come first.")] after: Option<String>,
     ) -> async_graphql::Result<impl Stream<Item = async_graphql::Result<Change>>> {
-        let follow = Follow::new(ctx);
-        let after = Box::pin(follow.resume(after)).await?;
-        let filter = filter.unwrap_or_default().checked().map_err(Failure::from)?;
-        let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
-        let (runs, _) = Box::pin(follow.feed.changes(wanted, after)).await.map_err(Failure::from)?;
-        let feed = follow.feed.clone();
-        Ok(one_by_one(
-            runs.map_err(Failure::from)
-                .map_ok(move |run| run.changes.into_iter().map(|change| Change::new(&feed, change)).collect()),
-        ))
+        let begin = async {
+            let follow = Follow::new(ctx);
+            let after = follow.resume(after).await?;
+            let filter = filter.unwrap_or_default().checked()?;
+            let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
+            let (runs, _) = follow.feed.changes(wanted, after).await?;
+            let feed = follow.feed.clone();
+            let told = move |change: Arc<domain::Change>| {
+                let same = (change.sequence, 0);
+                Event::shared(Change::new(&feed, change), same)
+            };
+            Ok(one_by_one(runs.map_err(Failure::from).map_ok(move |run| run.changes.into_iter().map(&told).collect())))
+        };
+        tell(ctx, begin).await
     }
 }
 
 /// What a change did to those of the documents that it touched: the one that it left first. Whoever resumes between the two
 /// is told of both again.
-fn touched(feed: &Feed, ids: &[String], change: &Arc<domain::Change>) -> Vec<DocumentChange> {
+fn touched(feed: &Feed, ids: &[String], change: &Arc<domain::Change>) -> Vec<Event> {
     let wanted = |id: Option<&str>| id.filter(|id| ids.iter().any(|wanted| wanted == id)).map(str::to_owned);
     let left = wanted(change.left_document_id());
     let is = wanted(change.document_id.as_deref());
     let both = left.is_some() && is.is_some();
-    let answer = |id: String, cursor: i64| DocumentChange {
-        document: Document(id),
-        change: Some(Change::new(feed, Arc::clone(change))),
-        cursor: feed.cursor(cursor).to_string(),
+    let event = |id: String, cursor: i64, part: u64| {
+        let change = Change::new(feed, Arc::clone(change));
+        let same = (change.change.sequence, part);
+        let cursor = feed.cursor(cursor).to_string();
+        Event::shared(DocumentChange { document: Document(id), change: Some(change), cursor }, same)
     };
-    let left = left.map(|id| answer(id, if both { change.sequence - 1 } else { change.sequence }));
-    left.into_iter().chain(is.map(|id| answer(id, change.sequence))).collect()
+    let left = left.map(|id| event(id, if both { change.sequence - 1 } else { change.sequence }, 1));
+    left.into_iter().chain(is.map(|id| event(id, change.sequence, 0))).collect()
 }
 
 /// The result that a change carries in its facts.

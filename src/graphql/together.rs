@@ -7,14 +7,14 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use async_graphql::dataloader::Loader;
 use futures_util::future::{BoxFuture, Future, poll_fn};
-use futures_util::stream::{FuturesUnordered, Stream, StreamExt as _, poll_fn as stream_fn};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::oneshot;
 
 use super::errors::Failure;
@@ -102,12 +102,6 @@ impl<R: Send + Sync + 'static> Loads<R> {
         let mut request = pin!(request);
         let mut round = FuturesUnordered::new();
         poll_fn(|cx| self.turn(cx, &mut round, |cx| request.as_mut().poll(cx))).await
-    }
-
-    /// A subscription with the loads of its answers.
-    pub(super) fn stream<T>(self, mut answers: Pin<Box<dyn Stream<Item = T> + Send>>) -> impl Stream<Item = T> + Send {
-        let mut round = FuturesUnordered::new();
-        stream_fn(move |cx| self.turn(cx, &mut round, |cx| answers.poll_next_unpin(cx)))
     }
 
     /// Polls the request, then this round of its loads, for as long as one moves the other.

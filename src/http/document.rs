@@ -20,8 +20,9 @@ mod variables;
 use std::collections::BTreeMap;
 
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
-use async_graphql::{Name, Request, ServerError};
+use async_graphql::{Name, Request, ServerError, Variables};
 use async_graphql_value::ConstValue;
+use sha2::{Digest as _, Sha256};
 
 use self::plan::Plan;
 use self::types::Types;
@@ -40,12 +41,49 @@ pub struct Ask {
 
 /// A request that passed every check that can be made before validation.
 pub struct Prepared {
-    /// With its document parsed and its variables coerced.
-    pub request: Request,
+    /// What is asked, but for the values of its variables.
+    pub settled: Settled,
+    /// The variables, coerced.
+    pub variables: Variables,
     /// What its operation is.
     pub kind: OperationType,
+}
+
+/// A document that is ready to be validated and run, with any variables like those that it was settled for.
+pub struct Settled {
+    document: ExecutableDocument,
+    operation_name: Option<String>,
     /// How its answer is to look.
     pub plan: Plan,
+    /// Of the document's text, the operation's name, and of what its variables decide of both: equal where those are.
+    pub digest: Digest,
+}
+
+/// A SHA-256.
+pub type Digest = [u8; 32];
+
+impl Settled {
+    /// As the schema runs it, as often as it is wanted.
+    #[must_use]
+    pub fn request(&self, variables: Variables) -> Request {
+        request(self.document.clone(), self.operation_name.clone(), variables)
+    }
+}
+
+impl Prepared {
+    /// As the schema runs it, once, and how its answer is to look.
+    #[must_use]
+    pub fn into_request(self) -> (Request, Plan) {
+        let Settled { document, operation_name, plan, .. } = self.settled;
+        (request(document, operation_name, self.variables), plan)
+    }
+}
+
+fn request(document: ExecutableDocument, operation_name: Option<String>, variables: Variables) -> Request {
+    let mut request = Request::new("").variables(variables);
+    request.operation_name = operation_name;
+    request.set_parsed_query(document);
+    request
 }
 
 /// Checks and prepares what a client asks.
@@ -80,8 +118,24 @@ pub fn prepare(ask: Ask, types: &Types) -> Result<Prepared, Vec<ServerError>> {
         choice::keep_only(&mut document, name);
     }
 
-    let mut request = Request::new(ask.query).variables(variables);
-    request.operation_name = ask.operation_name;
-    request.set_parsed_query(document);
-    Ok(Prepared { request, kind, plan })
+    let digest = digest(&ask.query, name, &variables);
+    let settled = Settled { document, operation_name: ask.operation_name, plan, digest };
+    Ok(Prepared { settled, variables, kind })
+}
+
+/// Variables decide of a document what is taken out because they were left out, and what is skipped.
+fn digest(query: &str, name: Option<&str>, variables: &Variables) -> Digest {
+    let mut sha = Sha256::new();
+    let mut part = |text: &str, decides: u8| {
+        // Its length keeps what follows apart.
+        sha.update(text.len().to_be_bytes());
+        sha.update(text);
+        sha.update([decides]);
+    };
+    part(query, 0);
+    part(name.unwrap_or_default(), u8::from(name.is_some()));
+    for (name, value) in variables.iter() {
+        part(name, if let ConstValue::Boolean(value) = value { u8::from(*value) } else { 2 });
+    }
+    sha.finalize().into()
 }

@@ -58,10 +58,14 @@ pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 pub const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// Operations running at once on a socket (`socket.rs`).
 pub const SOCKET_OPERATIONS: usize = 100;
+/// Answers that are kept for others who follow the same, and their bytes together (`follow.rs`).
+pub const SHARED_ANSWERS: usize = 4_096;
+/// See `SHARED_ANSWERS`.
+pub const SHARED_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of an operation's id on a socket (`socket/message.rs`).
 pub const SOCKET_ID_BYTES: usize = 256;
 /// Bytes read at once from a socket: an idle one costs what this is (`socket.rs`).
-pub const SOCKET_READ_BYTES: usize = 4 * 1024;
+pub const SOCKET_READ_BYTES: usize = 1024;
 /// Messages that wait are gathered up to this many bytes before they are written (`socket.rs`).
 pub const SOCKET_WRITE_BYTES: usize = 8 * 1024;
 /// Bytes of a close frame's reason: a control frame holds 125, two of them are the code (`socket/message.rs`).

@@ -14,6 +14,7 @@ mod answer;
 mod ask;
 mod assets;
 mod document;
+mod follow;
 mod graphql;
 mod health;
 mod limits;
@@ -29,7 +30,6 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware;
 use axum::routing::get;
-use futures_util::stream::{BoxStream, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_http::compression::CompressionLayer;
@@ -38,6 +38,7 @@ use tower_http::trace::TraceLayer;
 use self::answer::Answer;
 use self::document::Prepared;
 use self::document::types::Types;
+use self::follow::Askings;
 use self::origin::Allowed;
 pub use self::origin::Origin;
 pub use self::serve::serve;
@@ -51,6 +52,8 @@ struct Door {
     app: App,
     types: Arc<Types>,
     allowed: Arc<Allowed>,
+    /// What is followed.
+    askings: Askings,
     /// Cancelled when the server is to stop.
     shutdown: CancellationToken,
     /// The sockets that are open, so that stopping can wait for their farewells.
@@ -61,18 +64,14 @@ impl Door {
     fn new(app: App, shutdown: CancellationToken) -> Result<Self, parser::Error> {
         let types = Arc::new(Types::read(&app.schema.sdl())?);
         let allowed = Arc::new(Allowed::new(app.config.listen, &app.config.allowed_origins));
-        Ok(Self { app, types, allowed, shutdown, sockets: TaskTracker::new() })
+        let (askings, sockets) = (Askings::default(), TaskTracker::new());
+        Ok(Self { app, types, allowed, askings, shutdown, sockets })
     }
 
     /// Runs a query or mutation.
     async fn run(&self, prepared: Prepared, viewer: Viewer) -> Answer {
-        Answer::finish(schema::execute(&self.app, prepared.request, viewer).await, &prepared.plan)
-    }
-
-    /// Runs a subscription: an answer for each of its events.
-    fn follow(&self, prepared: Prepared, viewer: Viewer) -> BoxStream<'static, Answer> {
-        let plan = prepared.plan;
-        schema::follow(&self.app, prepared.request, viewer).map(move |response| Answer::finish(response, &plan)).boxed()
+        let (request, plan) = prepared.into_request();
+        Answer::finish(schema::execute(&self.app, request, viewer).await, &plan)
     }
 }
 

@@ -103,7 +103,7 @@ impl Session {
         // Whatever still runs for this socket ends before the farewells are waited for.
         self.operations = Operations::default();
         if let Err(End::Farewell(farewell)) = ended {
-            self.close(farewell).await;
+            Box::pin(self.close(farewell)).await;
         }
     }
 
@@ -111,17 +111,18 @@ impl Session {
         let shutdown = self.door.shutdown.clone();
         loop {
             tokio::select! {
+                // What is awaited seldom is boxed: an idle socket keeps no room for it.
                 () = shutdown.cancelled() => {
-                    self.drain().await?;
+                    Box::pin(self.drain()).await?;
                     return Err(Farewell::RESTART.into());
                 }
                 received = self.socket.recv() => match received {
-                    Some(Ok(message)) => self.receive(message).await?,
+                    Some(Ok(message)) => Box::pin(self.receive(message)).await?,
                     Some(Err(_)) => return Err(Farewell::INVALID.into()),
                     None => return Err(End::Gone),
                 },
-                event = self.operations.next() => self.deliver(event).await?,
-                _ = self.pings.tick(), if self.viewer.is_some() => self.ping().await?,
+                event = self.operations.next() => Box::pin(self.deliver(event)).await?,
+                _ = self.pings.tick(), if self.viewer.is_some() => Box::pin(self.ping()).await?,
                 () = ran_out(&mut self.patience) => {
                     let init = self.viewer.is_none();
                     return Err(if init { Farewell::INIT_TIMEOUT } else { Farewell::SILENT }.into());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use clap::Parser as _;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _, SqliteConnection};
 use tempfile::TempDir;
@@ -201,8 +201,21 @@ impl Harness {
         query: &str,
         variables: Value,
     ) -> impl Stream<Item = Value> + Unpin + use<> {
-        let answers = graphql::follow(&self.app, request(query, variables), viewer);
-        answers.map(|answer| serde_json::to_value(answer).unwrap())
+        let (app, viewer) = (self.app.clone(), Arc::new(viewer));
+        let query = query.to_owned();
+        let again = move || request(&query, variables.clone());
+        let answers = async move {
+            let events = match graphql::follow(&app, again(), &viewer).await {
+                Ok(events) => events,
+                Err(refusal) => return stream::iter([refusal]).boxed(),
+            };
+            let tell = move |event| {
+                let (app, viewer, request) = (app.clone(), Arc::clone(&viewer), again());
+                async move { graphql::tell(&app, request, &viewer, &event).await }
+            };
+            events.then(tell).boxed()
+        };
+        answers.flatten_stream().map(|answer| serde_json::to_value(answer).unwrap()).boxed()
     }
 
     /// Every change in the log, oldest first, with these fields.

@@ -18,6 +18,7 @@ mod reissue;
 mod retention;
 mod retention_races;
 mod servers;
+mod shared_answers;
 mod slow_consumer;
 mod soak;
 mod statistics;

@@ -86,7 +86,10 @@ async fn answered(query: &str, variables: Value) -> Answer {
     let variables = serde_json::from_value(variables).unwrap();
     let ask = Ask { query: query.to_owned(), operation_name: None, variables };
     match prepare(ask, &types) {
-        Ok(prepared) => Answer::finish(schema.execute(prepared.request).await, &prepared.plan),
+        Ok(prepared) => {
+            let (request, plan) = prepared.into_request();
+            Answer::finish(schema.execute(request).await, &plan)
+        }
         Err(errors) => errors.into(),
     }
 }

@@ -52,7 +52,7 @@ fn checked(query: &str, variables: &str) -> Result<Prepared, Vec<ServerError>> {
 
 /// The document that would be validated and run, as text that can be searched.
 fn settled(query: &str, variables: &str) -> String {
-    let mut request = checked(query, variables).map_err(|errors| errors[0].message.clone()).unwrap().request;
+    let mut request = checked(query, variables).map_err(|errors| errors[0].message.clone()).unwrap().into_request().0;
     format!("{:?}", request.parsed_query().unwrap())
 }
 
@@ -238,7 +238,7 @@ fn other_operations_do_not_suffer_from_what_was_taken_out_for_this_one() {
         fragment F on Query { things(filter: {owner: $o}) { count } } fragment G on Query { thing { id } }";
     let mut of_a = ask(query, "{}");
     of_a.operation_name = Some("A".to_owned());
-    let mut request = prepare(of_a, &types()).map_err(|errors| errors[0].message.clone()).unwrap().request;
+    let mut request = prepare(of_a, &types()).map_err(|errors| errors[0].message.clone()).unwrap().into_request().0;
     let document = request.parsed_query().unwrap();
     assert_eq!(document.operations.iter().count(), 1);
     assert_eq!(document.fragments.len(), 1);
@@ -293,4 +293,17 @@ fn roots_of_mutations_and_subscriptions_are_what_they_seem() {
         let query = format!("subscription {{ {roots} }} fragment F on Subscription {{ ticks }}");
         assert!(refusal(&query, "{}").contains("exactly one field"), "{roots}");
     }
+}
+
+#[test]
+fn documents_are_alike_where_variables_decide_nothing_of_them() {
+    let digest = |query: &str, variables: &str| checked(query, variables).ok().unwrap().settled.digest;
+    let query = "query ($l: Boolean, $o: String) { things(filter: {leased: $l, owner: $o}) { count } }";
+    let of = |variables: &str| digest(query, variables);
+    assert_eq!(of(r#"{"l":true,"o":"a"}"#), of(r#"{"l":true,"o":"b"}"#));
+    // A boolean may be what a field is skipped by; what is left out is taken out.
+    for other in [r#"{"l":false,"o":"a"}"#, r#"{"o":"a"}"#, r#"{"l":true}"#] {
+        assert_ne!(of(r#"{"l":true,"o":"a"}"#), of(other), "{other}");
+    }
+    assert_ne!(digest("{ thing { id } }", "{}"), digest("query { thing { id } }", "{}"));
 }

@@ -8,8 +8,8 @@ use async_graphql::ServerError;
 use async_graphql_value::ConstValue;
 use axum::extract::ws::{CloseFrame, Message};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use crate::http::answer::Answer;
 use crate::http::limits;
 
 /// The subprotocol we speak.
@@ -49,7 +49,7 @@ pub enum Outgoing<'a> {
         /// To which operation.
         id: &'a str,
         /// The answer.
-        payload: &'a Answer,
+        payload: &'a RawValue,
     },
     /// A refusal: the last of its operation.
     Error {

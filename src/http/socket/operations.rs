@@ -5,17 +5,20 @@
 //! at most one event per operation that the client has not taken.
 
 use std::collections::HashMap;
+use std::future::ready;
+use std::sync::Arc;
 
 use async_graphql::ServerError;
 use async_graphql::parser::types::OperationType;
-use async_graphql_value::ConstValue;
 use futures_util::FutureExt as _;
 use futures_util::stream::{self, AbortHandle, Abortable, BoxStream, SelectAll, StreamExt as _};
+use serde_json::value::RawValue;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::domain::viewer::Viewer;
 use crate::http::answer::{Answer, guarded};
 use crate::http::document::Prepared;
+use crate::http::follow::json;
 use crate::http::refusal::{Code, error};
 use crate::http::{Door, limits};
 
@@ -32,7 +35,7 @@ pub struct Event {
 #[derive(Debug)]
 pub enum News {
     /// An answer; more may come.
-    Next(Answer),
+    Next(Arc<RawValue>),
     /// It was refused, or an event of it could not be given: the end.
     Error(Vec<ServerError>),
     /// The end.
@@ -120,39 +123,39 @@ impl Operations {
 /// A query or mutation: one answer and the end, or a refusal. A mutation runs to its end whoever still listens.
 fn request(id: &str, prepared: Prepared, door: &Door, viewer: Viewer) -> BoxStream<'static, Event> {
     let (id, door, is_query) = (id.to_owned(), door.clone(), prepared.kind == OperationType::Query);
-    let task = tokio::spawn(async move { guarded(door.run(prepared, viewer)).await });
+    let task = tokio::spawn(async move {
+        match guarded(door.run(prepared, viewer)).await {
+            Answer::Refused { errors } => Err(errors),
+            executed @ Answer::Executed { .. } => json(&executed),
+        }
+    });
     let answer = async move {
         let joined = if is_query { AbortOnDropHandle::new(task).await } else { task.await };
-        joined.unwrap_or_else(|_| Answer::refused(error(Code::Internal, "Internal error.")))
+        joined.unwrap_or_else(|_| Err(vec![error(Code::Internal, "Internal error.")]))
     };
     let events = answer.map(move |answer| match answer {
-        Answer::Refused { errors } => vec![Event { id, news: News::Error(errors) }],
-        executed @ Answer::Executed { .. } => {
-            vec![Event { id: id.clone(), news: News::Next(executed) }, Event { id, news: News::Complete }]
+        Ok(answer) => {
+            vec![Event { id: id.clone(), news: News::Next(answer) }, Event { id, news: News::Complete }]
         }
+        Err(errors) => vec![Event { id, news: News::Error(errors) }],
     });
     stream::once(events).flat_map(stream::iter).boxed()
 }
 
-/// A subscription: its events until it ends. An event that cannot be given ends it with an error, since going on would
-/// hide a gap.
+/// A subscription: its events until it ends.
 fn follow(id: &str, prepared: Prepared, door: &Door, viewer: Viewer) -> BoxStream<'static, Event> {
-    let id = id.to_owned();
-    let answers = std::panic::AssertUnwindSafe(door.follow(prepared, viewer)).catch_unwind();
-    stream::unfold(Some(answers.boxed()), move |answers| {
-        let id = id.clone();
-        async move {
-            let mut answers = answers?;
-            let (news, rest) = match answers.next().await {
-                Some(Ok(Answer::Executed { data: ConstValue::Null, errors } | Answer::Refused { errors })) => {
-                    (News::Error(errors), None)
-                }
-                Some(Ok(answer)) => (News::Next(answer), Some(answers)),
-                Some(Err(_)) => (News::Error(vec![error(Code::Internal, "Internal error.")]), None),
-                None => (News::Complete, None),
-            };
-            Some((Event { id, news }, rest))
-        }
-    })
-    .boxed()
+    let id: Box<str> = id.into();
+    let given = door.follow(prepared, viewer).map(Some).chain(stream::once(ready(None)));
+    let news = given.scan(false, |failed, given| {
+        ready(match given {
+            Some(Ok(answer)) => Some(News::Next(answer)),
+            Some(Err(errors)) => {
+                *failed = true;
+                Some(News::Error(errors))
+            }
+            // An error was the end.
+            None => (!*failed).then_some(News::Complete),
+        })
+    });
+    news.map(move |news| Event { id: id.to_string(), news }).boxed()
 }
