@@ -2,12 +2,14 @@
 //! come and go. Each gets every change that it may see exactly once and in the log's order, without looking for doubles.
 //!
 //! ```text
-//!   4 writers ─▶ 3 servers (kill -9, one after the other) ─▶ PostgreSQL (crashes) ─▶ 3 servers ─▶ 24 subscribers
+//!   4 writers ─▶ 3 servers (kill -9, one after the other) ─▶ PostgreSQL (crashes) ─▶ 3 servers ─▶ 24 subscribers,
+//!                                                                                              3 who wait for work
 //! ```
 //!
 //! `WRITEWATCH_SOAK_CHANGES` and `WRITEWATCH_SOAK_S` make it longer (`make soak`).
 
-use std::collections::BTreeMap;
+mod kinds;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,96 +28,12 @@ use crate::support::postgres::Cluster;
 use crate::support::server::Server;
 use crate::support::socket::{Arrival, try_subscribe};
 use crate::write_states::draws;
+use kinds::{Kind, Row, kinds};
 
 const WRITERS: u64 = 4;
 const DOCUMENTS: u64 = 12;
 /// How long the last changes may take to reach everybody after the last crash.
 const ARRIVED_WITHIN: Duration = Duration::from_mins(1);
-
-type Row = BTreeMap<String, Value>;
-
-/// What a subscriber asks for, and which changes it is to get.
-struct Kind {
-    query: &'static str,
-    variables: Value,
-    gets: fn(&Row) -> bool,
-}
-
-fn is(row: &Row, column: &str, value: &str) -> bool {
-    row[column] == value
-}
-
-/// Every kind of subscription, with every kind of filter.
-fn kinds(first_id: &Value) -> Vec<Kind> {
-    const CHANGES: &str = "subscription($filter: ChangeFilter, $after: String) { changes(filter: $filter, after: $after) { cursor node { id } } }";
-    const OPERATIONS: &str = "subscription($id: ID, $filter: OperationFilter, $after: String) {
-        operationChanged(id: $id, filter: $filter, after: $after) { cursor operation { version state } } }";
-    const WATCHES: &str = "subscription($filter: WatchFilter, $after: String) {
-        watchChanged(filter: $filter, after: $after) { cursor watch { version document { writeState } } } }";
-    const VERIFICATIONS: &str = "subscription($filter: WatchFilter, $after: String) {
-        verificationRecorded(filter: $filter, after: $after) { cursor outcome attempts } }";
-    const DOCUMENTS: &str = "subscription($ids: [String!]!, $after: String) { documentChanged(ids: $ids, after: $after) { cursor document { writeState } } }";
-    let kind = |query, variables, gets| Kind { query, variables, gets };
-    vec![
-        kind(CHANGES, json!({}), |_| true),
-        kind(CHANGES, json!({ "filter": { "ownerDid": "did:o1" } }), |row| is(row, "owner_did", "did:o1")),
-        kind(CHANGES, json!({ "filter": { "callerDid": "did:w2" } }), |row| is(row, "caller_did", "did:w2")),
-        kind(CHANGES, json!({ "filter": { "connectorName": "calendar" } }), |row| {
-            is(row, "connector_name", "calendar")
-        }),
-        kind(CHANGES, json!({ "filter": { "documentIds": ["d1", "d7"] } }), |row| {
-            is(row, "document_id", "d1") || is(row, "document_id", "d7")
-        }),
-        kind(CHANGES, json!({ "filter": { "transitions": ["finalize", "arm"] } }), |row| {
-            is(row, "transition", "finalize") || is(row, "transition", "arm")
-        }),
-        kind(CHANGES, json!({ "filter": { "entities": ["WATCH", "DOCUMENT"] } }), |row| {
-            !is(row, "entity", "operation")
-        }),
-        kind(CHANGES, json!({ "filter": { "ownerDid": "did:o0", "connectorName": "contacts" } }), |row| {
-            is(row, "owner_did", "did:o0") && is(row, "connector_name", "contacts")
-        }),
-        kind(OPERATIONS, json!({}), |row| is(row, "entity", "operation")),
-        kind(OPERATIONS, json!({ "id": first_id }), |row| {
-            is(row, "document_id", "d-first") && is(row, "entity", "operation")
-        }),
-        kind(OPERATIONS, json!({ "filter": { "states": ["COMMITTED", "DEAD"] } }), |row| {
-            is(row, "entity", "operation") && (is(row, "to_state", "committed") || is(row, "to_state", "dead"))
-        }),
-        kind(OPERATIONS, json!({ "filter": { "ownerDid": "did:o2" } }), |row| {
-            is(row, "entity", "operation") && is(row, "owner_did", "did:o2")
-        }),
-        kind(OPERATIONS, json!({ "filter": { "visibleTo": "did:w1" } }), |row| {
-            is(row, "entity", "operation") && is(row, "caller_did", "did:w1")
-        }),
-        kind(OPERATIONS, json!({ "filter": { "documentIds": ["d3"] } }), |row| {
-            is(row, "entity", "operation") && is(row, "document_id", "d3")
-        }),
-        kind(OPERATIONS, json!({ "filter": { "connectorName": "contacts" } }), |row| {
-            is(row, "entity", "operation") && is(row, "connector_name", "contacts")
-        }),
-        kind(WATCHES, json!({}), |row| is(row, "entity", "watch")),
-        kind(WATCHES, json!({ "filter": { "ownerDid": "did:o1" } }), |row| {
-            is(row, "entity", "watch") && is(row, "owner_did", "did:o1")
-        }),
-        kind(WATCHES, json!({ "filter": { "statuses": ["VERIFIED"] } }), |row| {
-            is(row, "entity", "watch") && is(row, "to_state", "verified")
-        }),
-        kind(WATCHES, json!({ "filter": { "documentIds": ["d2", "d4"] } }), |row| {
-            is(row, "entity", "watch") && (is(row, "document_id", "d2") || is(row, "document_id", "d4"))
-        }),
-        kind(VERIFICATIONS, json!({}), |row| is(row, "transition", "record_verification")),
-        kind(VERIFICATIONS, json!({ "filter": { "connectorName": "calendar" } }), |row| {
-            is(row, "transition", "record_verification") && is(row, "connector_name", "calendar")
-        }),
-        kind(DOCUMENTS, json!({ "ids": ["d5"] }), |row| is(row, "document_id", "d5")),
-        kind(DOCUMENTS, json!({ "ids": ["d0", "d1", "d2", "d3"] }), |row| {
-            ["d0", "d1", "d2", "d3"].iter().any(|id| is(row, "document_id", id))
-        }),
-        // Two of the widest kind, on whichever servers.
-        kind(CHANGES, json!({}), |_| true),
-    ]
-}
 
 /// What everybody shares: where the servers are now, and whether it is over.
 #[derive(Default)]
@@ -173,6 +91,50 @@ async fn follow(stage: Arc<Stage>, kind: Kind, start: Value, got: Arc<Mutex<Vec<
                 }
                 Some(_) => break,
             }
+        }
+    }
+}
+
+/// Waits for due work as a worker does, coming back whenever it was cut off or has left by itself; keeps what it was told last.
+async fn wait_for_work(stage: Arc<Stage>, filter: Value, told: Arc<Mutex<Value>>, seed: u64) {
+    const WORK: &str = "subscription($filter: DueFilter) { workDue(filter: $filter) { operations watches } }";
+    let mut draw = draws(seed);
+    while !stage.over.load(Ordering::SeqCst) {
+        let url = stage.url(&mut draw);
+        let Ok(mut subscription) = try_subscribe(&url, WORK, json!({ "filter": filter })).await else {
+            sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        // Once all is written it stays: what it is told then has to be the truth in the end.
+        let mut stays = draw(40) + 1;
+        while stays > 0 && !stage.over.load(Ordering::SeqCst) {
+            match subscription.arrival_within(Duration::from_millis(500)).await {
+                None => {}
+                Some(Arrival::Next(mut payload)) if payload["errors"].is_null() => {
+                    *told.lock().unwrap() = payload["data"]["workDue"].take();
+                    stays -= u64::from(!stage.written.load(Ordering::SeqCst));
+                }
+                Some(_) => break,
+            }
+        }
+    }
+}
+
+/// Waits until each of those who wait for work has been told what is due.
+async fn compare_work(url: &str, waiting: &[(Value, Arc<Mutex<Value>>)]) {
+    let query = "query($filter: DueFilter) { dueOperations(filter: $filter, first: 0) { totalCount } dueWatches(filter: $filter, first: 0) { totalCount } }";
+    let deadline = Instant::now() + ARRIVED_WITHIN;
+    for (filter, told) in waiting {
+        loop {
+            // Asked anew each time: retries become due meanwhile.
+            let answer = post(url, query, json!({ "filter": filter })).await;
+            let count = |list: &str| answer["data"][list]["totalCount"].as_i64().unwrap().min(1_000);
+            let due = json!({ "operations": count("dueOperations"), "watches": count("dueWatches") });
+            if *told.lock().unwrap() == due {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{filter}: {due} is due, told was {}", told.lock().unwrap());
+            sleep(Duration::from_millis(50)).await;
         }
     }
 }
@@ -304,6 +266,14 @@ async fn soak(engine: Engine) {
         tokio::spawn(follow(Arc::clone(&stage), kind, start.clone(), got, seed));
     }
     assert!(subscribers.len() >= 20);
+    let mut waiting = vec![];
+    for filter in
+        [json!({}), json!({ "connectorName": "calendar" }), json!({ "ownerDid": "did:o1", "includeLeased": true })]
+    {
+        let told = Arc::new(Mutex::new(Value::Null));
+        waiting.push((filter.clone(), Arc::clone(&told)));
+        tokio::spawn(wait_for_work(Arc::clone(&stage), filter, told, 1_000 + waiting.len() as u64));
+    }
     let pause = time / u32::try_from(changes / 20).unwrap();
     let writers: Vec<_> = (0..WRITERS).map(|place| tokio::spawn(write(Arc::clone(&stage), place, pause))).collect();
 
@@ -341,6 +311,7 @@ async fn soak(engine: Engine) {
     let columns =
         ["sequence", "entity", "transition", "to_state", "document_id", "owner_did", "caller_did", "connector_name"];
     let table = database.rows("change_event", &columns, "sequence").await;
+    compare_work(servers[0].url(), &waiting).await;
     let through = sequence(&start);
     let counts = compare(&subscribers, &table, through).await;
     // Nothing came after the last either, while the others were waited for.
