@@ -15,6 +15,7 @@ use clap::Parser as _;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tokio_util::sync::CancellationToken;
+use writewatch::access::Access;
 use writewatch::app::App;
 use writewatch::config::Cli;
 use writewatch::domain::viewer::Viewer;
@@ -41,7 +42,8 @@ async fn main() {
     for url in urls {
         let config = Cli::parse_from(["writewatch", "--database-url", &url]).config;
         let store = Store::open(&config.database.database_url, None).await.unwrap();
-        let app = App::start(config, store, CancellationToken::new()).await.unwrap();
+        let access = Access::read(&config).unwrap();
+        let app = App::start(config, access, store, CancellationToken::new()).await.unwrap();
         let began = Instant::now();
         fill(&url, rows).await;
         println!("{:<10} {:<52} {:>9.0}", app.store.engine().name(), "filling the books", began.elapsed().as_millis());

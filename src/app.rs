@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Access;
 use crate::config::Config;
 use crate::events::Feed;
 use crate::graphql::{self, Schema};
@@ -18,6 +19,8 @@ const CLOCK_REFRESH: std::time::Duration = std::time::Duration::from_secs(10);
 pub struct App {
     /// The settings.
     pub config: Arc<Config>,
+    /// Who signs in.
+    pub access: Access,
     /// The database.
     pub store: Store,
     /// The changes.
@@ -31,12 +34,13 @@ impl App {
     ///
     /// # Errors
     /// When the database is not reached.
-    pub async fn start(config: Config, store: Store, stop: CancellationToken) -> Result<Self> {
+    pub async fn start(config: Config, access: Access, store: Store, stop: CancellationToken) -> Result<Self> {
         store.keep_tombstones(i64::from(config.upkeep.keep_tombstones_days) * upkeep::DAY_MS);
         let feed = Feed::start(store.clone(), stop.clone()).await?;
+        tokio::spawn(access.clone().follow_file(stop.clone()));
         tokio::spawn(keep_time(store.clone(), stop));
-        let schema = graphql::schema(store.clone(), feed.clone(), config.service_dids.clone());
-        Ok(Self { config: Arc::new(config), store, feed, schema })
+        let schema = graphql::schema(store.clone(), feed.clone(), access.clone());
+        Ok(Self { config: Arc::new(config), access, store, feed, schema })
     }
 
     /// Whether the server can do its work: the database is reached, its schema is ours, the feed runs.

@@ -1,8 +1,9 @@
 //! Settings: the only reader of flags and environment.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 use crate::http::Origin;
@@ -39,6 +40,31 @@ pub enum Command {
     Migrate(Database),
     /// Print the GraphQL schema (SDL) and exit
     Schema,
+    /// Print a token to sign in with, for trying out; its DID goes to standard error
+    Token(TokenArgs),
+}
+
+/// What `writewatch token` is told.
+#[derive(Debug, Clone, Args)]
+pub struct TokenArgs {
+    /// The file of the key that signs, a JWK; made, and readable by its owner alone, when it is not there
+    #[arg(long, value_name = "PATH")]
+    pub key_file: PathBuf,
+    /// Whom the token is for: the server's --audience
+    #[arg(long, env = "WRITEWATCH_AUDIENCE", value_name = "NAME", value_parser = audience)]
+    pub audience: String,
+    /// Hours for which it is good
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=24))]
+    pub hours: u32,
+}
+
+/// How clients sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Auth {
+    /// Nobody does: whoever reaches the port may do all
+    Open,
+    /// By a token that the key of a did:key has signed
+    Did,
 }
 
 /// Which database.
@@ -75,10 +101,19 @@ pub struct Config {
         value_name = "ORIGIN"
     )]
     pub allowed_origins: Vec<Origin>,
+    /// How clients sign in.
+    #[arg(long, help = "How clients sign in", env = "WRITEWATCH_AUTH", default_value = "open", value_name = "HOW")]
+    pub auth: Auth,
+    /// Whom tokens have to be for, with --auth did: this server's URL, or a name for it
+    #[arg(long, env = "WRITEWATCH_AUDIENCE", value_name = "NAME", value_parser = audience)]
+    pub audience: Option<String>,
+    /// JSON file of the DIDs with roles and of those that are revoked, read again when it changes, with --auth did
+    #[arg(long, env = "WRITEWATCH_ACCESS_FILE", value_name = "PATH")]
+    pub access_file: Option<PathBuf>,
     /// The DIDs of connector workers, which may sign observations for any owner.
     #[arg(
         long = "service-did",
-        help = "DID of a connector worker, which may sign observations for any owner; may be given several times",
+        help = "DID of a connector worker, which may act for any owner and sign observations; may be given several times",
         env = "WRITEWATCH_SERVICE_DIDS",
         value_delimiter = ',',
         value_name = "DID"
@@ -118,13 +153,32 @@ impl Config {
     /// # Errors
     /// The setting and what it accepts.
     pub fn check(&self) -> Result<(), String> {
+        let audience = "--audience (WRITEWATCH_AUDIENCE)";
+        match (self.auth, &self.audience, &self.access_file) {
+            (Auth::Did, None, _) => {
+                return Err(format!("{audience} is needed with --auth did: whom tokens have to be for"));
+            }
+            (Auth::Did, Some(_), _) => return Ok(()),
+            (Auth::Open, Some(_), _) => return Err(format!("{audience} needs --auth did (WRITEWATCH_AUTH)")),
+            (Auth::Open, _, Some(_)) => {
+                return Err("--access-file (WRITEWATCH_ACCESS_FILE) needs --auth did (WRITEWATCH_AUTH)".to_owned());
+            }
+            (Auth::Open, None, None) => {}
+        }
         if self.listen.ip().is_loopback() || self.allow_open_access_beyond_loopback {
             return Ok(());
         }
         Err(format!(
-            "--listen (WRITEWATCH_LISTEN) is {}, which other machines reach, and there is no access control: use a loopback \
-             address like 127.0.0.1:4000, or accept the risk with --allow-open-access-beyond-loopback",
+            "--listen (WRITEWATCH_LISTEN) is {}, which other machines reach, and everybody may do all: sign in with --auth \
+             did, use a loopback address like 127.0.0.1:4000, or accept the risk with --allow-open-access-beyond-loopback",
             self.listen
         ))
     }
+}
+
+fn audience(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() || text.len() > 512 {
+        return Err("an audience is a URL or a name, 1 to 512 bytes long".to_owned());
+    }
+    Ok(text.to_owned())
 }

@@ -10,6 +10,7 @@
 //! `http` the transports. `config`, `clock` and `entropy` are the only readers of the environment, of time and of
 //! randomness. ARCHITECTURE.md has the map and the invariants.
 
+pub mod access;
 pub mod app;
 pub mod clock;
 pub mod config;
@@ -18,5 +19,6 @@ pub mod entropy;
 pub mod events;
 pub mod graphql;
 pub mod http;
+pub mod keys;
 pub mod store;
 pub mod upkeep;

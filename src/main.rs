@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use tokio_util::sync::CancellationToken;
+use writewatch::access::Access;
 use writewatch::app::App;
-use writewatch::config::{Cli, Command, Config};
+use writewatch::config::{Cli, Command, Config, TokenArgs};
 use writewatch::store::{DatabaseUrl, Store};
-use writewatch::{graphql, http, upkeep};
+use writewatch::{graphql, http, keys, upkeep};
 
 /// What a bad setting ends with, as clap's own do.
 const BAD_SETTING: u8 = 2;
@@ -31,6 +32,7 @@ async fn main() -> ExitCode {
         }
         Command::Migrate(database) => migrate(&database.database_url).await,
         Command::Schema => tell(graphql::sdl().trim_end()),
+        Command::Token(token) => make_token(&token),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -43,13 +45,14 @@ async fn main() -> ExitCode {
 
 async fn serve(config: Config) -> Result<(), String> {
     let stop = CancellationToken::new();
+    let access = Access::read(&config)?;
     let store = open(&config.database.database_url).await?;
     let listener = tokio::net::TcpListener::bind(config.listen)
         .await
         .map_err(|error| format!("--listen (WRITEWATCH_LISTEN): cannot listen on {}: {error}", config.listen))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let loops = CancellationToken::new();
-    let app = App::start(config, store.clone(), loops.clone()).await.map_err(|error| error.to_string())?;
+    let app = App::start(config, access, store.clone(), loops.clone()).await.map_err(|error| error.to_string())?;
     tokio::spawn(upkeep::run(app.clone(), loops.clone()));
     tokio::spawn(upkeep::keep_books(app.clone(), loops.clone()));
     tokio::spawn(stop_on_signal(stop.clone()));
@@ -63,6 +66,12 @@ async fn serve(config: Config) -> Result<(), String> {
 async fn migrate(url: &DatabaseUrl) -> Result<(), String> {
     open(url).await?.close().await;
     tell("the schema is up to date")
+}
+
+fn make_token(TokenArgs { key_file, audience, hours }: &TokenArgs) -> Result<(), String> {
+    let key = keys::read_or_make(key_file).map_err(|problem| format!("--key-file: {problem}"))?;
+    mention(&format!("the DID of this key is {}", keys::did(&key)));
+    tell(&keys::token(&key, audience, i64::from(*hours) * 3_600))
 }
 
 async fn open(url: &DatabaseUrl) -> Result<Store, String> {
@@ -104,6 +113,10 @@ fn tell(line: &str) -> Result<(), String> {
 }
 
 fn complain(problem: &str) {
+    mention(&format!("error: {problem}"));
+}
+
+fn mention(line: &str) {
     // Nowhere is left to say that standard error is closed.
-    let _ = writeln!(std::io::stderr().lock(), "error: {problem}");
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::operations::Operation;
 use super::sweeps::{Candidate, Checkpoint, Receipt, SweepCandidateState};
 use super::sync::{SyncState, SyncStatus};
-use super::viewer::Viewer;
+use super::viewer::{Viewer, seer};
 use super::watches::Watch;
 use super::words::{DeferReason, EntityKind, OperationState, WatchStatus};
 
@@ -29,6 +29,8 @@ pub struct Change {
     pub caller_did: Option<String>,
     pub connector_name: Option<String>,
     pub actor_did: Option<String>,
+    /// Of what is said of a document itself: who saw an operation or watch of it, as `seer` names them.
+    pub seen_by: Option<String>,
     pub facts: Value,
 }
 
@@ -45,6 +47,8 @@ pub struct NewChange {
     pub owner_did: Option<String>,
     pub caller_did: Option<String>,
     pub connector_name: Option<String>,
+    /// Whoever sees an operation or a watch of the document sees it, and nobody else.
+    pub by_document: bool,
     pub facts: Map<String, Value>,
 }
 
@@ -62,9 +66,25 @@ impl Change {
     pub fn left_document_id(&self) -> Option<&str> {
         self.facts.get(LEFT).and_then(Value::as_str)
     }
+
+    /// Whether it exists for the viewer.
+    #[must_use]
+    pub fn is_seen_by(&self, viewer: &Viewer) -> bool {
+        match (viewer.confined_to(), &self.seen_by) {
+            (None, _) => true,
+            (Some(did), Some(seers)) => seers.contains(&seer(did)),
+            (Some(_), None) => viewer.sees(self.owner_did.as_deref(), self.caller_did.as_deref()),
+        }
+    }
 }
 
 impl NewChange {
+    /// The document that the entity was of until this change.
+    #[must_use]
+    pub fn left_document_id(&self) -> Option<&str> {
+        self.facts.get(LEFT).and_then(Value::as_str)
+    }
+
     /// What a transition did to an operation; `before` is the row it found, none when it made it.
     #[must_use]
     pub fn operation(transition: &'static str, before: Option<&Operation>, after: &Operation) -> Self {
@@ -91,6 +111,7 @@ impl NewChange {
             owner_did: Some(after.owner_did.clone()),
             caller_did: Some(after.caller_did.clone()),
             connector_name: Some(after.connector_name.clone()),
+            by_document: false,
             facts,
         }
     }
@@ -123,6 +144,7 @@ impl NewChange {
             owner_did: Some(row.owner_did.clone()),
             caller_did: None,
             connector_name: Some(row.connector_name.clone()),
+            by_document: false,
             facts,
         })
     }
@@ -191,6 +213,7 @@ impl NewChange {
             owner_did: None,
             caller_did: None,
             connector_name: None,
+            by_document: false,
             facts: Map::new(),
         }
     }
@@ -217,7 +240,14 @@ impl NewChange {
     /// What a transition did to a document itself: its winner, trim or repair.
     #[must_use]
     pub fn document(transition: &'static str, document_id: &str) -> Self {
-        Self::of(transition, &super::ids::NodeId::of_key(EntityKind::Document, &[document_id])).of_document(document_id)
+        let change = Self::of(transition, &super::ids::NodeId::of_key(EntityKind::Document, &[document_id]));
+        Self { by_document: true, ..change.of_document(document_id) }
+    }
+
+    /// What was done to the observations of an owner, which nobody else sees.
+    #[must_use]
+    pub fn observations(transition: &'static str, owner_did: &str, id: &str) -> Self {
+        Self { by_document: false, ..Self::document(transition, id).of_owner(owner_did, None) }
     }
 
     /// Adds a fact, unless there is none.
@@ -268,7 +298,7 @@ impl ChangeFilter {
     #[must_use]
     pub fn matches(&self, viewer: &Viewer, change: &Change) -> bool {
         let fact = |name: &str| change.facts.get(name).and_then(Value::as_str);
-        viewer.sees(change.owner_did.as_deref(), change.caller_did.as_deref())
+        change.is_seen_by(viewer)
             && among(self.entities.as_deref(), Some(&change.entity))
             && same(self.entity_id.as_deref(), Some(&change.entity_id))
             && among(self.document_ids.as_deref(), change.document_id.as_ref())

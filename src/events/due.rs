@@ -59,7 +59,7 @@ pub(super) struct Boards(Arc<Mutex<HashMap<Question, Weak<Board>>>>);
 
 impl Feed {
     /// How much is due, now and again whenever that changes.
-    pub fn work_due(&self, viewer: Arc<Viewer>, filter: DueFilter) -> impl Stream<Item = Arc<WorkDue>> + Send + use<> {
+    pub fn work_due(&self, viewer: &Viewer, filter: DueFilter) -> impl Stream<Item = Arc<WorkDue>> + Send + use<> {
         let board = self.board(viewer, filter);
         let answer = board.answer.clone();
         // What a look found that began before is not for who joins.
@@ -78,10 +78,11 @@ impl Feed {
         })
     }
 
-    fn board(&self, viewer: Arc<Viewer>, filter: DueFilter) -> Arc<Board> {
+    fn board(&self, viewer: &Viewer, filter: DueFilter) -> Arc<Board> {
         let mut boards = self.boards.0.lock().unwrap_or_else(PoisonError::into_inner);
         boards.retain(|_, board| board.strong_count() > 0);
-        let question = (viewer, filter);
+        // Whoever sees the same asks the same.
+        let question = (Arc::new(viewer.sight()), filter);
         if let Some(board) = boards.get(&question).and_then(Weak::upgrade) {
             return board;
         }

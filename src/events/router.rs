@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::shown::Shown;
 use crate::domain::changes::{Change, ChangeFilter};
-use crate::domain::viewer::Viewer;
+use crate::domain::viewer::{Viewer, seer};
 use crate::domain::words::EntityKind;
 
 /// Changes that wait for one subscription at most.
@@ -53,8 +53,10 @@ impl Wanted {
             documents.iter().map(|id| Topic { kind: Kind::Document, name: id.clone() }).collect()
         } else if let Some(owner) = &filter.owner_did {
             one(Kind::Owner, owner)
-        } else if let Some(did) = filter.visible_to.as_deref().or(self.viewer.confined_to()) {
+        } else if let Some(did) = filter.visible_to.as_deref() {
             of(did)
+        } else if let Some(did) = self.viewer.confined_to() {
+            of(did).into_iter().chain(one(Kind::Seer, &seer(did))).collect()
         } else if let Some(caller) = &filter.caller_did {
             one(Kind::Caller, caller)
         } else if let Some(connector) = &filter.connector_name {
@@ -73,6 +75,8 @@ enum Kind {
     Owner,
     Caller,
     Connector,
+    /// Who saw an operation or watch of its document.
+    Seer,
     All,
 }
 
@@ -181,7 +185,8 @@ impl Router {
                 (Kind::Connector, change.connector_name.as_deref()),
                 (Kind::All, Some("")),
             ];
-            for (kind, name) in names {
+            let seers = change.seen_by.as_deref().into_iter().flat_map(|seers| seers.split(' '));
+            for (kind, name) in names.into_iter().chain(seers.map(|seer| (Kind::Seer, Some(seer)))) {
                 let Some(listeners) = name.and_then(|name| topics.listeners.get(&kind)?.get(name)) else { continue };
                 for mailbox in listeners.iter().filter(|mailbox| mailbox.wanted.matches(change)) {
                     let (_, of_it) =

@@ -16,6 +16,7 @@ use super::scalars::{DateTime, Json};
 use crate::domain::bounds::{self, BadInput};
 use crate::domain::documents as domain;
 use crate::domain::observations::copies::ObservationRecordOutcome;
+use crate::domain::viewer::Viewer;
 use crate::domain::words::SweepDocumentOutcome;
 use crate::store::acts::{self, SweptDocument};
 
@@ -269,17 +270,16 @@ impl DocumentActs {
                 .ok_or_else(|| BadInput::new("payload", format!("must be at most {} bytes", bounds::JSON_BYTES)))
         });
         let payload = payload.transpose().map_err(Failure::from)?;
-        let services = ctx.data_unchecked::<Services>();
-        match checked_copy((&owner, &id), op_jwt, payload, &services.service_dids, now(ctx)) {
+        ctx.data_unchecked::<Arc<Viewer>>().must_own("owner", &owner).map_err(Failure::from)?;
+        let services = ctx.data_unchecked::<Services>().access.service_dids();
+        match checked_copy((&owner, &id), op_jwt, payload, &services, now(ctx)) {
             Err(reason) => Ok(ObservationRecordPayload {
                 outcome: ObservationRecordOutcome::Invalid,
                 decision: None,
                 reason: Some(reason),
             }),
             Ok(copy) => {
-                let (outcome, decision) =
-                    perform(ctx, acts::PutObservationRecord { copy, services: Arc::clone(&services.service_dids) })
-                        .await?;
+                let (outcome, decision) = perform(ctx, acts::PutObservationRecord { copy, services }).await?;
                 let decision = decision.map(ObservationDecision::from);
                 Ok(ObservationRecordPayload { outcome, decision, reason: None })
             }
@@ -296,7 +296,7 @@ impl DocumentActs {
         bounds::key("id", &input.id).map_err(Failure::from)?;
         bounds::key("signer", &input.signer).map_err(Failure::from)?;
         let PruneObservationInput { owner, id, signer } = input;
-        let services = Arc::clone(&ctx.data_unchecked::<Services>().service_dids);
+        let services = ctx.data_unchecked::<Services>().access.service_dids();
         let act = acts::PruneObservationRecord { owner, id, signer, services };
         Ok(DeletePayload::of(perform(ctx, act).await?))
     }

@@ -3,6 +3,7 @@
 use async_graphql::ErrorExtensions as _;
 
 use crate::domain::bounds::BadInput;
+use crate::domain::viewer::Forbidden;
 use crate::store::Error;
 
 /// What a resolver answers.
@@ -28,10 +29,20 @@ impl From<BadInput> for Failure {
     }
 }
 
+impl From<Forbidden> for Failure {
+    fn from(forbidden: Forbidden) -> Self {
+        Self(async_graphql::Error::new(forbidden.to_string()).extend_with(|_, extensions| {
+            extensions.set("code", "FORBIDDEN");
+            extensions.set("field", forbidden.field.as_str());
+        }))
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match error {
             Error::BadInput(bad) => return bad.into(),
+            Error::Forbidden(forbidden) => return forbidden.into(),
             Error::CursorExpired { oldest } => {
                 let message =
                     "the cursor is older than the oldest kept change: extensions.oldest is where to go on from";

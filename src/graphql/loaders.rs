@@ -115,9 +115,9 @@ loader!(CandidateByNodeKey => Candidate,
 loader!(SyncStateByNodeKey => SyncState,
     |reader, ids| reader.store.sync_states_by_node_key(&reader.viewer, ids).await?,
     |row| crate::domain::ids::digest(&[&row.connector_name, &row.owner_did]));
-loader!(WinnerOf => Winner, |reader, ids| reader.store.winners(ids).await?, |row| row.document_id.clone());
-loader!(TrimOf => EntityTrim, |reader, ids| reader.store.trims(ids).await?, |row| row.document_id.clone());
-loader!(RepairOf => ObservationRepair, |reader, ids| reader.store.repairs(ids).await?, |row| row.document_id.clone());
+loader!(WinnerOf => Winner, |reader, ids| reader.store.winners(&reader.viewer, ids).await?, |row| row.document_id.clone());
+loader!(TrimOf => EntityTrim, |reader, ids| reader.store.trims(&reader.viewer, ids).await?, |row| row.document_id.clone());
+loader!(RepairOf => ObservationRepair, |reader, ids| reader.store.repairs(&reader.viewer, ids).await?, |row| row.document_id.clone());
 
 impl Loader<IsCandidate> for Reader {
     type Value = ();
@@ -125,7 +125,13 @@ impl Loader<IsCandidate> for Reader {
 
     async fn load(&self, keys: &[IsCandidate]) -> Result<HashMap<IsCandidate, ()>, Failure> {
         let ids: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
-        Ok(self.store.sweep_candidates_among(&ids).await?.into_iter().map(|id| (IsCandidate(id), ())).collect())
+        Ok(self
+            .store
+            .sweep_candidates_among(&self.viewer, &ids)
+            .await?
+            .into_iter()
+            .map(|id| (IsCandidate(id), ()))
+            .collect())
     }
 }
 

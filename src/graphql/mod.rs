@@ -9,6 +9,7 @@ mod document_acts;
 mod documents;
 mod due;
 mod errors;
+mod grants;
 mod live;
 mod loaders;
 mod node;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 use async_graphql::{MergedObject, Request, Response};
 use futures_util::stream::{BoxStream, StreamExt as _};
 
+use crate::access::Access;
 use crate::app::App;
 pub use crate::domain::viewer::Viewer;
 use crate::events::Feed;
@@ -54,11 +56,12 @@ pub struct Mutation(
     sweep_acts::SweepActs,
     sync::SyncActs,
     pending_auth::PendingAuthActs,
+    grants::GrantActs,
 );
 
 /// Everything that can be read. What a viewer may not see does not exist for them.
 #[derive(MergedObject, Default)]
-pub struct Query(query::MainQuery, books::BookQuery, status::StatusQuery);
+pub struct Query(query::MainQuery, books::BookQuery, status::StatusQuery, grants::GrantQuery);
 
 /// The schema that clients see.
 pub type Schema = async_graphql::Schema<Query, Mutation, subscriptions::Subscription>;
@@ -69,16 +72,16 @@ struct Services {
     store: Store,
     feed: Feed,
     /// Who may sign observations beside their owners.
-    service_dids: Arc<Vec<String>>,
+    access: Access,
     /// When this server started, in ms since the epoch.
     started_at: i64,
 }
 
 /// The schema over a store and its feed.
 #[must_use]
-pub fn schema(store: Store, feed: Feed, service_dids: Vec<String>) -> Schema {
+pub fn schema(store: Store, feed: Feed, access: Access) -> Schema {
     let started_at = store.now_ms();
-    builder().data(Services { store, feed, service_dids: Arc::new(service_dids), started_at }).finish()
+    builder().data(Services { store, feed, access, started_at }).finish()
 }
 
 fn builder() -> async_graphql::SchemaBuilder<Query, Mutation, subscriptions::Subscription> {

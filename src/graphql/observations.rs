@@ -95,8 +95,8 @@ pub(super) async fn decisions(
     }
     let keys: Vec<(String, String)> = keys.into_iter().map(|key| (key.owner, key.id)).collect();
     let viewer = ctx.data_unchecked::<Arc<Viewer>>();
-    let Services { store, service_dids, .. } = ctx.data_unchecked::<Services>();
-    let found = store.observation_decisions(&keys, service_dids).await?;
+    let Services { store, access, .. } = ctx.data_unchecked::<Services>();
+    let found = store.observation_decisions(&keys, &access.service_dids()).await?;
     let seen = |decision: &Decision| viewer.sees(Some(&decision.owner), None);
     Ok(found.into_iter().map(|decision| decision.filter(seen).map(ObservationDecision::from)).collect())
 }

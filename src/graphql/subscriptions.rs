@@ -306,7 +306,7 @@ impl Subscription {
             let filter = DueFilter::checked(filter)?;
             let follow = Follow::new(ctx);
             let narrow = |count: i64| i32::try_from(count).unwrap_or(i32::MAX);
-            Ok(follow.feed.work_due(Arc::clone(&follow.viewer), filter).map(move |due| {
+            Ok(follow.feed.work_due(&follow.viewer, filter).map(move |due| {
                 Ok(Event::new(WorkDue {
                     operations: narrow(due.operations),
                     watches: narrow(due.watches),

@@ -2,14 +2,14 @@
 
 use async_graphql::{Enum, SimpleObject};
 
-use crate::domain::viewer::Viewer as Asking;
+use crate::domain::viewer::{Roles, Viewer as Asking};
 
 /// What a viewer may do beside their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
 pub(super) enum ViewerRole {
     /// Drives every operation and watch, and lists everything that is due.
     Service,
-    /// Sees everything, collects, sweeps and prunes.
+    /// May what services may; collects, sweeps documents and prunes beside.
     Operator,
 }
 
@@ -24,8 +24,9 @@ pub(super) struct Viewer {
 
 impl From<&Asking> for Viewer {
     fn from(viewer: &Asking) -> Self {
-        let all = viewer.confined_to().is_none();
-        let roles = if all { vec![ViewerRole::Service, ViewerRole::Operator] } else { vec![] };
+        let Roles { service, operator } = viewer.roles();
+        let roles = [(service, ViewerRole::Service), (operator, ViewerRole::Operator)];
+        let roles = roles.into_iter().filter_map(|(has, role)| has.then_some(role)).collect();
         Self { did: viewer.did().map(str::to_owned), roles }
     }
 }

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use async_graphql::parser::types::OperationType;
 use axum::body::Body;
-use axum::extract::{Query, Request, State};
-use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, UPGRADE};
+use axum::extract::{Extension, Query, Request, State};
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
@@ -18,36 +18,34 @@ use futures_util::StreamExt as _;
 use super::accept::{Media, negotiate};
 use super::answer::{Answer, guarded};
 use super::ask;
+use super::auth::Pass;
 use super::document::{Ask, prepare};
 use super::refusal::{CODE, Code, bad_input, error};
 use super::{Door, limits, socket};
-use crate::domain::viewer::Viewer;
 
 /// Why a request is refused before GraphQL: a status and a sentence.
 struct Unfit(StatusCode, String);
 
 /// POST /graphql
-pub async fn post(State(door): State<Door>, request: Request) -> Response {
+pub async fn post(State(door): State<Door>, Extension(pass): Extension<Pass>, request: Request) -> Response {
     let Some(media) = negotiate(request.headers()) else { return not_acceptable() };
     let read = tokio::time::timeout(limits::REQUEST_TIME, read_body(request)).await;
     let slow = || Unfit(StatusCode::REQUEST_TIMEOUT, "The body took too long to arrive.".to_owned());
     match read.unwrap_or_else(|_| Err(slow())) {
-        Ok(ask) => answer(&door, media, ask, false).await,
+        Ok(ask) => answer(&door, pass, media, ask, false).await,
         Err(unfit) => refuse(media, unfit),
     }
 }
 
 /// GET /graphql: a query in the URL, or an upgrade to a WebSocket.
-pub async fn get(State(door): State<Door>, request: Request) -> Response {
-    if request.headers().contains_key(UPGRADE) {
-        return socket::upgrade(door, request).await;
-    }
+pub async fn get(State(door): State<Door>, pass: Option<Extension<Pass>>, request: Request) -> Response {
+    let Some(Extension(pass)) = pass else { return socket::upgrade(door, request).await };
     let Some(media) = negotiate(request.headers()) else { return not_acceptable() };
     let pairs = Query::<HashMap<String, String>>::try_from_uri(request.uri());
     let read =
         pairs.map_err(|_| "The query string is not readable.".to_owned()).and_then(|Query(pairs)| ask::from_url(pairs));
     match read {
-        Ok(ask) => answer(&door, media, ask, true).await,
+        Ok(ask) => answer(&door, pass, media, ask, true).await,
         Err(message) => refuse(media, Unfit(StatusCode::BAD_REQUEST, message)),
     }
 }
@@ -59,7 +57,7 @@ pub async fn other_method(request: Request) -> Response {
     allowing("GET, POST", refuse(media, Unfit(StatusCode::METHOD_NOT_ALLOWED, message)))
 }
 
-async fn answer(door: &Door, media: Media, ask: Ask, by_get: bool) -> Response {
+async fn answer(door: &Door, pass: Pass, media: Media, ask: Ask, by_get: bool) -> Response {
     let prepared = match prepare(ask, &door.types) {
         Ok(prepared) => prepared,
         Err(errors) => return respond(media, &errors.into()),
@@ -74,7 +72,7 @@ async fn answer(door: &Door, media: Media, ask: Ask, by_get: bool) -> Response {
             refuse(media, Unfit(StatusCode::BAD_REQUEST, message))
         }
         OperationType::Query | OperationType::Mutation => {
-            respond(media, &guarded(door.run(prepared, Viewer::open())).await)
+            respond(media, &guarded(door.run(prepared, pass.viewer)).await)
         }
     }
 }
@@ -107,6 +105,22 @@ async fn collected(body: Body) -> Result<Vec<u8>, Unfit> {
         return Ok(whole);
     }
     Err(Unfit(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {} bytes.", limits::BODY_BYTES)))
+}
+
+/// Reads a body that is not wanted, within reason.
+pub async fn forget(body: Body) {
+    let rest = async {
+        let mut chunks = body.into_data_stream();
+        let mut length = 0;
+        while let Some(Ok(chunk)) = chunks.next().await {
+            length += chunk.len();
+            if length > limits::BODY_BYTES {
+                return;
+            }
+        }
+    };
+    // Whoever is slower than that has to send it all again.
+    let _ = tokio::time::timeout(limits::WRITE_TIME, rest).await;
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

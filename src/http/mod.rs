@@ -1,10 +1,10 @@
 //! The door: how the schema is reached from outside.
 //!
 //! ```text
-//! serve ── routes ─┬─ graphql  POST and GET ──┐
-//!                  │     └─ socket  upgrades ─┼─ ask ─ document ─ the schema ─ answer
-//!                  ├─ health, assets          │
-//!                  └─ origin  who may knock ──┘
+//! serve ── routes ─┬─ auth ─ graphql  POST and GET ──┐
+//!                  │            └─ socket  upgrades ─┼─ ask ─ document ─ the schema ─ answer
+//!                  ├─ health, assets                 │
+//!                  └─ origin  who may knock ─────────┘
 //! ```
 //! Transports differ in their frames and status codes only: what a client may ask is decided in `document`, what it is
 //! given in `answer`, alike for all of them. Nothing here knows what an operation or a watch is.
@@ -13,6 +13,7 @@ mod accept;
 mod answer;
 mod ask;
 mod assets;
+mod auth;
 mod document;
 mod follow;
 mod graphql;
@@ -77,6 +78,7 @@ impl Door {
 
 fn routes(door: Door) -> Router {
     let graphql = get(graphql::get).post(graphql::post).fallback(graphql::other_method);
+    let graphql = graphql.layer(middleware::from_fn_with_state(door.clone(), auth::guard));
     Router::new()
         .route("/graphql", graphql)
         .route("/healthz", get(health::alive))

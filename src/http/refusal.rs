@@ -13,6 +13,8 @@ pub const CODE: &str = "code";
 pub enum Code {
     /// The request is not one: its text, its document, its variables, or their size.
     BadInput,
+    /// There is no token that is accepted.
+    Unauthenticated,
     /// The page that asks, or the name it asks under, is not one we serve.
     Forbidden,
     /// As much as we take on is already under way.
@@ -29,6 +31,7 @@ impl Code {
     pub const fn word(self) -> &'static str {
         match self {
             Self::BadInput => "BAD_INPUT",
+            Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden => "FORBIDDEN",
             Self::Busy => "BUSY",
             Self::Timeout => "TIMEOUT",

@@ -12,8 +12,10 @@
 mod message;
 mod operations;
 
+use std::future::Future;
 use std::pin::Pin;
 
+use async_graphql_value::ConstValue;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts as _, Request};
 use axum::http::StatusCode;
@@ -27,6 +29,7 @@ use async_graphql_axum::GraphQLProtocol;
 use self::operations::{Event, News, Operations};
 use super::accept::Media;
 use super::answer::Answer;
+use super::auth::{Ended, bearer, token_of};
 use super::document::prepare;
 use super::graphql::written;
 use super::refusal::{Code, bad_input, error};
@@ -49,6 +52,7 @@ pub async fn upgrade(door: Door, request: Request) -> Response {
         Ok(_) => Farewell::OLDER_SUBPROTOCOL,
         Err(_) => Farewell::SUBPROTOCOL,
     };
+    let token = bearer(&parts.headers).map(str::to_owned);
     // Taken now, so that stopping waits for this socket even while it is opening.
     let open = door.sockets.token();
     upgrade
@@ -58,7 +62,7 @@ pub async fn upgrade(door: Door, request: Request) -> Response {
         .max_message_size(limits::BODY_BYTES)
         .max_frame_size(limits::BODY_BYTES)
         .on_upgrade(move |socket| async move {
-            Session::new(door, socket).run(refused).await;
+            Session::new(door, socket, token).run(refused).await;
             drop(open);
         })
 }
@@ -82,6 +86,10 @@ struct Session {
     socket: WebSocket,
     /// Who is on the other side; none until the connection is acknowledged.
     viewer: Option<Viewer>,
+    /// The token that came with the upgrade, for a client that brings none in its `connection_init`.
+    token: Option<String>,
+    /// What ends its right to be here, if anything does.
+    end_of_pass: Option<Pin<Box<dyn Future<Output = Ended> + Send>>>,
     operations: Operations,
     pings: Interval,
     /// When patience ends: with a `connection_init` at first, with a sign of life after each ping.
@@ -89,12 +97,13 @@ struct Session {
 }
 
 impl Session {
-    fn new(door: Door, socket: WebSocket) -> Self {
+    fn new(door: Door, socket: WebSocket, token: Option<String>) -> Self {
         let mut pings = interval(limits::PING_EVERY);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         pings.reset();
         let patience = Some(Box::pin(sleep(limits::INIT_TIME)));
-        Self { door, socket, viewer: None, operations: Operations::default(), pings, patience }
+        let operations = Operations::default();
+        Self { door, socket, viewer: None, token, end_of_pass: None, operations, pings, patience }
     }
 
     /// Serves the socket; `refused` is what a client hears that does not speak our protocol.
@@ -123,7 +132,11 @@ impl Session {
                 },
                 event = self.operations.next() => Box::pin(self.deliver(event)).await?,
                 _ = self.pings.tick(), if self.viewer.is_some() => Box::pin(self.ping()).await?,
-                () = ran_out(&mut self.patience) => {
+                ended = resolved(&mut self.end_of_pass) => {
+                    Box::pin(self.tell_off(ended)).await?;
+                    return Err(Farewell::FORBIDDEN.into());
+                }
+                () = resolved(&mut self.patience) => {
                     let init = self.viewer.is_none();
                     return Err(if init { Farewell::INIT_TIMEOUT } else { Farewell::SILENT }.into());
                 }
@@ -154,14 +167,16 @@ impl Session {
 
     async fn hear(&mut self, incoming: Incoming) -> Result<(), End> {
         match (incoming, &self.viewer) {
-            (Incoming::ConnectionInit, None) => {
-                // With access control the init's token is checked here, and refused with 4403.
-                self.viewer = Some(Viewer::open());
+            (Incoming::ConnectionInit(payload), None) => {
+                let token = self.token.take();
+                let pass = self.door.let_in(token_in(&payload, token.as_deref())).map_err(|_| Farewell::FORBIDDEN)?;
+                self.end_of_pass = self.door.end_of(&pass);
+                self.viewer = Some(pass.viewer);
                 self.patience = None;
                 self.pings.reset();
                 self.say(&Outgoing::ConnectionAck).await
             }
-            (Incoming::ConnectionInit, Some(_)) => Err(Farewell::TOO_MANY_INITS.into()),
+            (Incoming::ConnectionInit(_), Some(_)) => Err(Farewell::TOO_MANY_INITS.into()),
             (Incoming::Ping(payload), _) => {
                 let payload = Some(&payload).filter(|payload| **payload != async_graphql::Value::Null);
                 self.say(&Outgoing::Pong { payload }).await
@@ -254,6 +269,15 @@ impl Session {
         answered.await.unwrap_or(Ok(()))
     }
 
+    /// Before the farewell of somebody whose right has ended: each subscription hears why, and the requests that run are answered.
+    async fn tell_off(&mut self, ended: Ended) -> Result<(), End> {
+        let payload = [ended.error()];
+        for id in self.operations.end_subscriptions() {
+            self.say(&Outgoing::Error { id: &id, payload: &payload }).await?;
+        }
+        self.drain().await
+    }
+
     /// Says why, and waits a moment for the peer to have read it: closing on unread bytes would take our last words along.
     async fn close(&mut self, farewell: Farewell) {
         if self.send([farewell.into()]).await.is_err() {
@@ -285,10 +309,22 @@ fn message_bytes(message: &Message) -> usize {
     if let Message::Text(text) = message { text.len() } else { 0 }
 }
 
-/// Resolves when the time that was given is over; never while none was.
-async fn ran_out(patience: &mut Option<Pin<Box<Sleep>>>) {
-    match patience {
-        Some(sleep) => sleep.await,
+/// The token that a `connection_init` brings, or that the upgrade brought.
+fn token_in<'a>(payload: &'a ConstValue, upgrade: Option<&'a str>) -> Option<&'a str> {
+    let ConstValue::Object(fields) = payload else { return upgrade };
+    let mut named =
+        fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("authorization")).map(|(_, value)| value);
+    match (named.next(), named.next()) {
+        (None, _) => upgrade,
+        (Some(ConstValue::String(value)), None) => token_of(value),
+        _ => None,
+    }
+}
+
+/// Resolves when what was given does; never while nothing was.
+async fn resolved<F: Future + ?Sized>(given: &mut Option<Pin<Box<F>>>) -> F::Output {
+    match given {
+        Some(given) => given.await,
         None => std::future::pending().await,
     }
 }

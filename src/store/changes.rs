@@ -16,13 +16,13 @@ use super::rows::insert_many;
 use super::select::Select;
 use super::tx::{Gathered, Tx};
 use crate::domain::changes::{Change, ChangeFilter};
-use crate::domain::viewer::Viewer;
+use crate::domain::viewer::{Viewer, seer};
 
 const TABLE: &str = "change_event";
 const WRITTEN: &str = "at, entity, entity_id, transition, from_state, to_state, document_id, owner_did, caller_did, \
-    connector_name, actor_did, facts";
+    connector_name, actor_did, seen_by, facts";
 const READ: &str = "sequence, at, entity, entity_id, transition, from_state, to_state, document_id, owner_did, \
-    caller_did, connector_name, actor_did, facts";
+    caller_did, connector_name, actor_did, seen_by, facts";
 
 /// The transactions that hold the log's writers' lock.
 macro_rules! writers {
@@ -76,6 +76,7 @@ impl FromRow for Change {
             caller_did: columns.take("caller_did")?,
             connector_name: columns.take("connector_name")?,
             actor_did: columns.take("actor_did")?,
+            seen_by: columns.take("seen_by")?,
             facts: {
                 let text: String = columns.take("facts")?;
                 serde_json::from_str(&text).map_err(|error| Error::Corrupt {
@@ -101,7 +102,7 @@ pub(super) async fn append(connection: &mut Connection, changes: Vec<Gathered>) 
     if changes.is_empty() {
         return Ok(());
     }
-    let rows = changes.into_iter().map(|Gathered { at, actor_did, change }| {
+    let rows = changes.into_iter().map(|Gathered { at, actor_did, change, seen_by }| {
         args![
             at,
             change.entity,
@@ -114,6 +115,7 @@ pub(super) async fn append(connection: &mut Connection, changes: Vec<Gathered>) 
             change.caller_did,
             change.connector_name,
             actor_did,
+            seen_by,
             Value::Object(change.facts).to_string(),
         ]
     });
@@ -242,7 +244,7 @@ impl Store {
         slice: &Slice,
     ) -> Result<Vec<Page<Change>>> {
         let filter = |select: &mut Select| {
-            select.concerns(viewer.confined_to());
+            visible(select, viewer);
             select.compares("sequence", "<=", Some(through));
         };
         let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![] };
@@ -268,9 +270,18 @@ impl ChangesOf {
     }
 }
 
+/// The same as `Change::is_seen_by` says of one change.
+fn visible(select: &mut Select, viewer: &Viewer) {
+    let Some(did) = viewer.confined_to() else { return };
+    let (own, seer) = (select.arg(did), select.arg(format!("%{}%", seer(did))));
+    select.and(&format!(
+        "CASE WHEN seen_by IS NULL THEN (caller_did = {own} OR owner_did = {own}) ELSE seen_by LIKE {seer} END"
+    ));
+}
+
 /// The conditions of a filter that a list of changes can have; the same as `ChangeFilter::matches` says of one change.
 fn confine(select: &mut Select, viewer: &Viewer, filter: &ChangeFilter) {
-    select.concerns(viewer.confined_to());
+    visible(select, viewer);
     select.among("entity", filter.entities.as_deref());
     select.equals("entity_id", filter.entity_id.as_deref());
     select.among("document_id", filter.document_ids.as_deref());

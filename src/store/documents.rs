@@ -12,12 +12,18 @@ use crate::domain::changes::NewChange;
 use crate::domain::documents::{EntityTrim, ObservationRepair};
 use crate::domain::viewer::Viewer;
 
+const TRIMS: &str = "kubun_connector_entity_trim";
+const REPAIRS: &str = "kubun_connector_observation_repair";
+
 row!(EntityTrim from "kubun_connector_entity_trim" { document_id, owner_did, connector_name, trimmed_fields, updated_at });
 row!(ObservationRepair from "kubun_connector_observation_repair" {
     document_id, owner, fetch_hlc, decision_hlc, present, value_digest, written_at, write_order,
 });
 
 statements! {
+    IS_OF_OWNER: "",
+        "SELECT count(*) WHERE EXISTS (SELECT 1 FROM kubun_connector_operation WHERE document_id = $1 AND owner_did = $2) \
+        OR EXISTS (SELECT 1 FROM kubun_connector_projection_watch WHERE document_id = $1 AND owner_did = $2)";
     PUT_TRIM: EntityTrim::COLUMNS,
         "INSERT INTO kubun_connector_entity_trim ({columns}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (document_id) DO UPDATE \
         SET owner_did = excluded.owner_did, connector_name = excluded.connector_name, \
@@ -42,6 +48,23 @@ impl Keyed for ObservationRepair {
     fn key(&self, _: &Keyset) -> Vec<KeyPart> {
         vec![KeyPart::Int(self.write_order)]
     }
+}
+
+/// Whether an operation or a watch of a document is this owner's.
+pub(super) async fn is_of_owner(tx: &mut Tx, document_id: &str, owner_did: &str) -> Result<bool> {
+    let found = tx.first::<(i64,)>(&IS_OF_OWNER, args![document_id, owner_did]).await?;
+    Ok(found.is_some_and(|(count,)| count > 0))
+}
+
+/// Adds that the viewer sees an operation or a watch of the row's document: what is said of it is seen by who does.
+pub(super) fn of_seen_documents(select: &mut Select, viewer: &Viewer, table: &str) {
+    let Some(did) = viewer.confined_to() else { return };
+    let did = select.arg(did);
+    select.and(&format!(
+        "(EXISTS (SELECT 1 FROM kubun_connector_operation AS seen WHERE seen.document_id = {table}.document_id \
+        AND (seen.owner_did = {did} OR seen.caller_did = {did})) OR EXISTS (SELECT 1 FROM kubun_connector_projection_watch \
+        AS seen WHERE seen.document_id = {table}.document_id AND seen.owner_did = {did}))"
+    ));
 }
 
 /// Says which fields were left out.
@@ -102,9 +125,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database refuses, or a row cannot be.
-    pub async fn trims(&self, document_ids: &[String]) -> Result<Vec<EntityTrim>> {
-        let mut select = Select::new(EntityTrim::COLUMNS, "kubun_connector_entity_trim");
+    pub async fn trims(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<EntityTrim>> {
+        let mut select = Select::new(EntityTrim::COLUMNS, TRIMS);
         select.among("document_id", Some(document_ids));
+        of_seen_documents(&mut select, viewer, TRIMS);
         select.all(&mut self.read().await?, 1).await
     }
 
@@ -112,9 +136,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database refuses, or a row cannot be.
-    pub async fn repairs(&self, document_ids: &[String]) -> Result<Vec<ObservationRepair>> {
-        let mut select = Select::new(ObservationRepair::COLUMNS, "kubun_connector_observation_repair");
+    pub async fn repairs(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<ObservationRepair>> {
+        let mut select = Select::new(ObservationRepair::COLUMNS, REPAIRS);
         select.among("document_id", Some(document_ids));
+        of_seen_documents(&mut select, viewer, REPAIRS);
         select.all(&mut self.read().await?, 1).await
     }
 
@@ -123,9 +148,9 @@ impl Store {
     /// # Errors
     /// When the database refuses, or a row cannot be.
     pub async fn repairs_written(&self, viewer: &Viewer, slice: &Slice) -> Result<Page<ObservationRepair>> {
-        let filter = |select: &mut Select| select.equals("owner", viewer.confined_to());
+        let filter = |select: &mut Select| of_seen_documents(select, viewer, REPAIRS);
         let list = List {
-            table: "kubun_connector_observation_repair",
+            table: REPAIRS,
             columns: ObservationRepair::COLUMNS,
             keyset: WRITTEN,
             filter: &filter,
@@ -138,9 +163,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn sweep_candidates_among(&self, document_ids: &[String]) -> Result<Vec<String>> {
+    pub async fn sweep_candidates_among(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<String>> {
         let mut select = Select::new("DISTINCT document_id", "kubun_connector_sweep_candidate");
         select.among("document_id", Some(document_ids));
+        select.equals("owner_did", viewer.confined_to());
         let found = select.all::<(String,)>(&mut self.read().await?, 1).await?;
         Ok(found.into_iter().map(|(id,)| id).collect())
     }

@@ -1,6 +1,7 @@
 //! What can go wrong in the store, as far as callers act on it differently.
 
 use crate::domain::bounds::BadInput;
+use crate::domain::viewer::Forbidden;
 use crate::domain::words::UnknownWord;
 
 /// The store's result.
@@ -12,6 +13,9 @@ pub enum Error {
     /// An input out of its bounds; nothing was written.
     #[error(transparent)]
     BadInput(#[from] BadInput),
+    /// Something that the viewer may not do; nothing was written.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
     /// The write queue or the database is taken: nothing was written, the same call may succeed later.
     #[error("the server is busy: nothing was written, try again")]
     Busy,

@@ -80,6 +80,12 @@ impl Lock {
         Self::of(&["pending_auth", state])
     }
 
+    /// What an owner grants a caller.
+    #[must_use]
+    pub fn grants(owner_did: &str, caller_did: &str) -> Self {
+        Self::of(&["grants", owner_did, caller_did])
+    }
+
     /// The kept write states: one refreshes them at a time.
     #[must_use]
     pub fn write_states() -> Self {

@@ -10,6 +10,7 @@ mod documents;
 mod due;
 mod engine;
 mod error;
+mod grants;
 mod list;
 mod locks;
 mod observations;
@@ -22,6 +23,7 @@ mod retention;
 mod row;
 mod rows;
 mod search;
+mod seers;
 mod select;
 mod statistics;
 mod sweep_lists;
@@ -304,6 +306,7 @@ impl Store {
             ("observations", observations::STATEMENTS),
             ("sync", sync::STATEMENTS),
             ("pending_auth", pending_auth::STATEMENTS),
+            ("grants", grants::STATEMENTS),
             ("locks", locks::STATEMENTS),
         ];
         let engine = self.engine();

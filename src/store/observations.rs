@@ -72,7 +72,7 @@ pub(super) async fn keep(
     let (text, args) = delete.returning("op_hash");
     let removed = tx.write_returning::<(String,)>(super::Sql::Shaped(&text), args).await?.len();
     let digest = copies.first().map(|copy| copy.claim.claim_digest.as_str());
-    tx.emit(NewChange::document(transition, id).of_owner(owner, None).with("claimDigest", digest));
+    tx.emit(NewChange::observations(transition, owner, id).with("claimDigest", digest));
     Ok(removed)
 }
 

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 
 use super::Shared;
-use super::changes;
 use super::engine::{Arg, Connection, Engine, Sql};
 use super::error::{Error, Result};
 use super::locks::{Lock, Locks};
 use super::row::FromRow;
 use super::select::Select;
+use super::{changes, seers};
 use crate::clock::Clock;
 use crate::domain::changes::NewChange;
 use crate::domain::viewer::Viewer;
@@ -22,6 +22,8 @@ pub(super) struct Gathered {
     pub(super) at: i64,
     pub(super) actor_did: Option<String>,
     pub(super) change: NewChange,
+    /// Of what is said of a document: who sees it.
+    pub(super) seen_by: Option<String>,
 }
 
 /// One transaction, shared by the acts of a batch. Each act sees its own `now` and viewer.
@@ -178,7 +180,7 @@ impl Tx {
     /// Gathers a change; it is logged last thing in this transaction.
     pub fn emit(&mut self, change: NewChange) {
         let actor_did = self.viewer.did().map(str::to_owned);
-        self.changes.push(Gathered { at: self.now, actor_did, change });
+        self.changes.push(Gathered { at: self.now, actor_did, change, seen_by: None });
     }
 
     /// Gathers a change with the note that came with the act.
@@ -187,7 +189,8 @@ impl Tx {
     }
 
     pub(super) async fn write_changes(&mut self) -> Result<()> {
-        let changes = std::mem::take(&mut self.changes);
+        let mut changes = std::mem::take(&mut self.changes);
+        seers::note(&mut self.connection, &mut changes).await?;
         changes::append(&mut self.connection, changes).await
     }
 }

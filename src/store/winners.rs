@@ -1,6 +1,7 @@
 //! The winners' table: what the local store shows for each document, as the connector said last.
 
 use super::Store;
+use super::documents::of_seen_documents;
 use super::engine::{args, statements};
 use super::error::Result;
 use super::locks::Lock;
@@ -9,6 +10,7 @@ use super::select::Select;
 use super::tx::Tx;
 use crate::domain::changes::NewChange;
 use crate::domain::documents::Winner;
+use crate::domain::viewer::Viewer;
 
 row!(Winner from "document_winner" { document_id, digest, version, updated_at });
 
@@ -81,9 +83,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database refuses, or a row cannot be.
-    pub async fn winners(&self, document_ids: &[String]) -> Result<Vec<Winner>> {
+    pub async fn winners(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<Winner>> {
         let mut select = Select::new(Winner::COLUMNS, "document_winner");
         select.among("document_id", Some(document_ids));
+        of_seen_documents(&mut select, viewer, "document_winner");
         select.all(&mut self.read().await?, 1).await
     }
 }

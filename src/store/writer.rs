@@ -70,6 +70,7 @@ impl<A: Act> Job for Pending<A> {
     }
 
     fn locks<'a>(&'a self, tx: &'a mut Tx) -> BoxFuture<'a, Result<Locks>> {
+        tx.start_act(&self.viewer);
         Box::pin(self.act.locks(tx))
     }
 
@@ -79,7 +80,9 @@ impl<A: Act> Job for Pending<A> {
             match self.act.run(tx).await {
                 Ok(answer) => self.answer = Some(Ok(answer)),
                 // Refused before it wrote: the others' commit need not know.
-                Err(error @ Error::BadInput(_)) if !tx.act_wrote() => self.answer = Some(Err(error)),
+                Err(error @ (Error::BadInput(_) | Error::Forbidden(_))) if !tx.act_wrote() => {
+                    self.answer = Some(Err(error))
+                }
                 Err(error) => return Err(error),
             }
             Ok(())
@@ -295,6 +298,7 @@ impl Failed {
                 Error::Busy
             }
             Self::RolledBack(Error::BadInput(bad)) => Error::BadInput(bad.clone()),
+            Self::RolledBack(Error::Forbidden(forbidden)) => Error::Forbidden(forbidden.clone()),
             Self::RolledBack(error) if error.is_locked() || error.is_lost() => Error::Busy,
             Self::RolledBack(error) if error.is_conflict() => Error::Contention,
             Self::RolledBack(error) => {

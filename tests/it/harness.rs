@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _, SqliteConnection};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use writewatch::access::Access;
 use writewatch::app::App;
 use writewatch::clock::Clock;
 use writewatch::config::Cli;
@@ -130,7 +131,8 @@ impl Harness {
         let store = Store::open(&url, Some(Clock::Manual(Arc::clone(&clock)))).await.unwrap();
         let address = database.url();
         let config = Cli::parse_from(["writewatch", "--database-url", &address].iter().chain(settings)).config;
-        let app = App::start(config, store, stop.clone()).await.unwrap();
+        let access = Access::read(&config).unwrap();
+        let app = App::start(config, access, store, stop.clone()).await.unwrap();
         Self { app, engine, database, clock, stop }
     }
 

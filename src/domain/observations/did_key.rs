@@ -60,6 +60,12 @@ impl DidKey {
     }
 }
 
+/// The `did:key` of an Ed25519 key.
+#[must_use]
+pub fn ed25519(key: &ed25519_dalek::VerifyingKey) -> String {
+    format!("did:key:z{}", bs58::encode([&[0xed, 0x01][..], key.as_bytes()].concat()).into_string())
+}
+
 /// Whether the y coordinate is below 2^255 - 19: decoding takes 19 more, as second texts of keys.
 fn is_reduced(key: &[u8; 32]) -> bool {
     key[0] < 0xed || key[1..31].iter().any(|byte| *byte != 0xff) || key[31] & 0x7f != 0x7f

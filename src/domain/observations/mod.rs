@@ -9,9 +9,9 @@
 //! ```
 
 pub mod copies;
-mod did_key;
-mod json;
-mod jws;
+pub mod did_key;
+pub(super) mod json;
+pub(super) mod jws;
 #[cfg(test)]
 mod tests;
 
@@ -142,7 +142,7 @@ fn in_time(claims: &Members, now_ms: i64) -> Result<(), Invalid> {
     Ok(())
 }
 
-fn date_ms(claims: &Members, name: &str) -> Result<Option<f64>, Invalid> {
+pub(super) fn date_ms(claims: &Members, name: &str) -> Result<Option<f64>, Invalid> {
     match claims.get(name) {
         None => Ok(None),
         Some(Json::Number(seconds)) => Ok(Some(seconds * 1_000.0)),
@@ -155,13 +155,13 @@ fn is_digest(text: &str) -> bool {
     URL_SAFE_NO_PAD.decode(text).is_ok_and(|bytes| bytes.len() == 32)
 }
 
-fn text<'a>(members: &'a Members, name: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(members: &'a Members, name: &str) -> Option<&'a str> {
     match members.get(name) {
         Some(Json::Text(text)) => Some(text),
         _ => None,
     }
 }
 
-fn needed(members: &Members, name: &str) -> Result<String, Invalid> {
+pub(super) fn needed(members: &Members, name: &str) -> Result<String, Invalid> {
     text(members, name).map(str::to_owned).ok_or_else(|| Invalid(format!("{name} must be a text")))
 }

@@ -18,8 +18,8 @@ pub const PROTOCOL: &str = "graphql-transport-ws";
 /// What a client says.
 #[derive(Debug, PartialEq)]
 pub enum Incoming {
-    /// The first message.
-    ConnectionInit,
+    /// The first message, with what its client has to say of itself.
+    ConnectionInit(ConstValue),
     /// Are you there?
     Ping(ConstValue),
     /// Yes.
@@ -83,6 +83,8 @@ impl Farewell {
     pub const INVALID: Self = Self::new(4400, "Invalid message received");
     /// An operation before the connection was acknowledged.
     pub const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
+    /// A token that is not accepted, or no more.
+    pub const FORBIDDEN: Self = Self::new(4403, "Forbidden");
     /// A client that asked for another subprotocol, or for none.
     pub const SUBPROTOCOL: Self = Self::new(4406, "Subprotocol not acceptable");
     /// A client of the protocol that came before ours.
@@ -123,7 +125,7 @@ pub fn read(text: &str) -> Option<Incoming> {
     let is_map = matches!(payload, ConstValue::Object(_));
     let is_map_or_none = is_map || payload == ConstValue::Null;
     match kind.as_str() {
-        "connection_init" if is_map_or_none => Some(Incoming::ConnectionInit),
+        "connection_init" if is_map_or_none => Some(Incoming::ConnectionInit(payload)),
         "ping" if is_map_or_none => Some(Incoming::Ping(payload)),
         "pong" if is_map_or_none => Some(Incoming::Pong),
         "subscribe" if is_map => Some(Incoming::Subscribe(id()?, payload)),
@@ -146,8 +148,11 @@ mod tests {
 
     #[test]
     fn only_the_messages_of_the_protocol_are_understood() {
-        assert_eq!(read(r#"{"type":"connection_init"}"#), Some(Incoming::ConnectionInit));
-        assert_eq!(read(r#"{"type":"connection_init","payload":{"token":"x"}}"#), Some(Incoming::ConnectionInit));
+        assert_eq!(read(r#"{"type":"connection_init"}"#), Some(Incoming::ConnectionInit(ConstValue::Null)));
+        assert!(matches!(
+            read(r#"{"type":"connection_init","payload":{"token":"x"}}"#),
+            Some(Incoming::ConnectionInit(ConstValue::Object(_)))
+        ));
         assert_eq!(read(r#"{"type":"complete","id":"1"}"#), Some(Incoming::Complete("1".to_owned())));
         assert!(matches!(
             read(r#"{"type":"subscribe","id":"1","payload":{"query":"{a}"}}"#),

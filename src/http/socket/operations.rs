@@ -88,14 +88,10 @@ impl Operations {
         }
     }
 
-    /// Ends the subscriptions.
-    pub fn end_subscriptions(&mut self) {
-        self.running.retain(|_, running| {
-            if !running.is_request {
-                running.abort.abort();
-            }
-            running.is_request
-        });
+    /// Ends the subscriptions: which they were.
+    pub fn end_subscriptions(&mut self) -> Vec<String> {
+        let ended = self.running.extract_if(|_, running| !running.is_request);
+        ended.inspect(|(_, running)| running.abort.abort()).map(|(id, _)| id).collect()
     }
 
     /// The next event of any of them; pending while there is none.

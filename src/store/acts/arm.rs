@@ -1,6 +1,6 @@
 //! Arming watches: by a winner that was recorded, by a connector that saw one, by a person who asks again.
 
-use super::{Note, visible_watch, watch_locks};
+use super::{Note, must_own_document, visible_watch, watch_locks};
 use crate::domain::documents::Winner;
 use crate::domain::watches::{self as rules, Watch, WatchIdentity};
 use crate::domain::words::ArmOutcome;
@@ -45,7 +45,7 @@ pub struct RecordWinner {
     pub due_at: Option<i64>,
 }
 
-/// What came of recording a winner: the strongest of its watches' outcomes.
+/// What came of recording a winner: the strongest of its watches' outcomes, as far as the viewer may see them.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields are those of RecordWinnerPayload, where they are described")]
 pub struct RecordedWinner {
@@ -107,13 +107,16 @@ impl Act for RecordWinner {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<RecordedWinner> {
+        must_own_document(tx, &self.document_id).await?;
         let decided = winners::decide(tx, &self.document_id, &self.digest, self.version.as_deref()).await?;
         if !decided.taken {
-            let watches = watches::lock_of_document(tx, &self.document_id).await?;
+            let mut watches = watches::lock_of_document(tx, &self.document_id).await?;
+            watches.retain(|row| tx.viewer().sees(Some(&row.owner_did), None));
             return Ok(RecordedWinner { outcome: ArmOutcome::Noop, winner: decided.winner, watches });
         }
         let due = self.due_at.unwrap_or_else(|| tx.now());
-        let armed = arm_document(tx, &self.document_id, &decided.winner.digest, due, None).await?;
+        let mut armed = arm_document(tx, &self.document_id, &decided.winner.digest, due, None).await?;
+        armed.retain(|(_, row)| tx.viewer().sees(Some(&row.owner_did), None));
         winners::write(tx, &decided).await?;
         // The words are declared from the strongest to the weakest.
         let outcome = armed.iter().map(|(outcome, _)| *outcome).min().unwrap_or(ArmOutcome::Noop);

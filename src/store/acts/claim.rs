@@ -1,13 +1,14 @@
 //! Claiming: an operation is made once under its key, and a replay finds it.
 
-use crate::domain::envelope::Envelope;
+use crate::domain::envelope::{Envelope, Tombstone};
 use crate::domain::operations::{Operation, begin};
+use crate::domain::viewer::Forbidden;
 use crate::domain::words::{ClaimOutcome, OperationState};
 use crate::entropy::fresh_key;
 use crate::store::error::{Error, Result};
 use crate::store::locks::{Lock, Locks};
 use crate::store::tx::Tx;
-use crate::store::{Act, operations, retention};
+use crate::store::{Act, grants, operations, retention};
 
 /// Claims an idempotency key for a write.
 #[derive(Debug, Clone)]
@@ -45,22 +46,47 @@ impl Claim {
             ..begin(key, &self.envelope, [fresh_key(), fresh_key()], lease, now)
         }
     }
+
+    /// Whether the viewer may claim for this owner: it is the owner, a service, or holds a grant.
+    async fn may_claim(&self, tx: &mut Tx) -> Result<bool> {
+        let owner = &self.envelope.owner_did;
+        Ok(tx.viewer().acts_for(owner)
+            || grants::holds(tx, owner, &self.caller_did, &self.envelope.connector_name).await?)
+    }
+
+    fn settled(&self, tombstone: &Tombstone) -> Claimed {
+        match tombstone.settled(&self.envelope.digest()) {
+            Some(settled) => Claimed { outcome: ClaimOutcome::Settled, operation: None, settled: Some(settled) },
+            None => CONFLICT,
+        }
+    }
 }
 
 impl Act for Claim {
     type Answer = Claimed;
 
-    async fn locks(&self, _: &mut Tx) -> Result<Locks> {
-        Ok(Locks::of([Lock::operation(&self.caller_did, &self.operation_id)]))
+    async fn locks(&self, tx: &mut Tx) -> Result<Locks> {
+        let owner = &self.envelope.owner_did;
+        let grant = (!tx.viewer().acts_for(owner)).then(|| Lock::grants(owner, &self.caller_did));
+        Ok(Locks::of([Lock::operation(&self.caller_did, &self.operation_id)].into_iter().chain(grant)))
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Claimed> {
+        if !tx.viewer().acts_for(&self.caller_did) {
+            return Err(Forbidden::new("callerDid", "is another DID: only services claim for other callers").into());
+        }
         if let Some(found) = operations::lock_by_key(tx, &self.caller_did, &self.operation_id).await? {
             return Ok(if found.has_envelope(&self.envelope) {
                 Claimed { outcome: ClaimOutcome::Exists, operation: Some(found), settled: None }
             } else {
                 CONFLICT
             });
+        }
+        if !self.may_claim(tx).await? {
+            // A replay of what was collected claims nothing.
+            let settled = retention::tombstone(tx, &self.caller_did, &self.operation_id).await?;
+            let refused = || Forbidden::new("ownerDid", "is another DID, which has granted no claim by this connector");
+            return settled.map(|found| self.settled(&found)).ok_or_else(|| refused().into());
         }
         let row = self.row(tx.now());
         // The insert looks for a tombstone itself; whoever leaves one keeps us out until it is there.
@@ -71,9 +97,6 @@ impl Act for Claim {
             // The package took the key between the look and the insert: look again.
             return Err(Error::Moved);
         };
-        Ok(match tombstone.settled(&self.envelope.digest()) {
-            Some(settled) => Claimed { outcome: ClaimOutcome::Settled, operation: None, settled: Some(settled) },
-            None => CONFLICT,
-        })
+        Ok(self.settled(&tombstone))
     }
 }

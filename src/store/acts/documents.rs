@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::must_own_document;
 use crate::domain::documents::{EntityTrim, ObservationRepair};
 use crate::domain::observations::copies::{Copy, Decision, ObservationRecordOutcome, decide, prune, put};
 use crate::store::error::{Error, Result};
@@ -57,6 +58,8 @@ impl Act for SetEntityTrim {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<EntityTrim> {
+        must_own_document(tx, &self.0.document_id).await?;
+        tx.viewer().must_own("ownerDid", &self.0.owner_did)?;
         let row = EntityTrim { updated_at: tx.now(), ..self.0.clone() };
         documents::put_trim(tx, &row).await?;
         Ok(row)
@@ -71,6 +74,7 @@ impl Act for ClearEntityTrim {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        must_own_document(tx, &self.0).await?;
         documents::clear_trim(tx, &self.0).await
     }
 }
@@ -83,6 +87,8 @@ impl Act for PutObservationRepair {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<ObservationRepair> {
+        must_own_document(tx, &self.0.document_id).await?;
+        tx.viewer().must_own("owner", &self.0.owner)?;
         let row = ObservationRepair { written_at: tx.now(), ..self.0.clone() };
         documents::put_repair(tx, &row).await?;
         // Read again for its number, which the database gave it.
@@ -98,6 +104,7 @@ impl Act for ClearObservationRepair {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        must_own_document(tx, &self.0).await?;
         documents::clear_repair(tx, &self.0).await
     }
 }
@@ -111,6 +118,7 @@ impl Act for PutObservationRecord {
 
     async fn run(&self, tx: &mut Tx) -> Result<Self::Answer> {
         let key = (self.copy.claim.owner.as_str(), self.copy.claim.id.as_str());
+        tx.viewer().must_own("owner", key.0)?;
         let copies = observations::copies(tx, key, &self.services).await?;
         let (outcome, kept) = put(&copies, &self.copy);
         if let Some(kept) = &kept {
@@ -128,6 +136,7 @@ impl Act for PruneObservationRecord {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        tx.viewer().must_operate("signer")?;
         let key = (self.owner.as_str(), self.id.as_str());
         match prune(&observations::copies(tx, key, &self.services).await?, &self.signer) {
             Some(kept) => observations::keep(tx, "prune_observation", key, &kept).await,

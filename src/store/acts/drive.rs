@@ -1,6 +1,6 @@
 //! Driving an operation under its lease: a send that starts, an attempt that ended, a later time.
 
-use super::{Note, operation_locks, visible_operation};
+use super::{Note, driven_operation, operation_locks};
 use crate::domain::operations::{self as rules, Operation, Refusal};
 use crate::domain::words::{DeferReason, OperationOutcome};
 use crate::store::error::Result;
@@ -53,7 +53,7 @@ impl Act for MarkSendStarted {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Driven> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
+        let Some(row) = driven_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
         let ruled = rules::mark_send_started(&row, &self.lease_token, &self.marker, tx.now());
         settle(tx, ("mark_send_started", OperationOutcome::Marked), row, ruled, &Note::None).await
     }
@@ -67,7 +67,7 @@ impl Act for RecordOperation {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Driven> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
+        let Some(row) = driven_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
         let ruled = rules::record(&row, &self.record, tx.now());
         settle(tx, ("record", OperationOutcome::Recorded), row, ruled, &self.note).await
     }
@@ -81,7 +81,7 @@ impl Act for DeferOperation {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Driven> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
+        let Some(row) = driven_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
         let ruled = rules::defer(&row, self.lease_token.as_deref(), self.next_attempt_at, self.reason, tx.now());
         settle(tx, ("defer", OperationOutcome::Deferred), row, ruled, &self.note).await
     }

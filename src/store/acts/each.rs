@@ -27,9 +27,10 @@ impl<A: Act> Act for Each<A> {
     async fn run(&self, tx: &mut Tx) -> Result<Self::Answer> {
         let mut answers = Vec::with_capacity(self.0.len());
         for (place, act) in self.0.iter().enumerate() {
-            // A counter at its bound refuses them all, as any bad input does: by its place.
+            // A counter at its bound and what is forbidden refuse them all, as any bad input does: by its place.
             answers.push(act.run(tx).await.map_err(|error| match error {
                 Error::BadInput(bad) => Error::BadInput(bad.at(&format!("inputs[{place}]"))),
+                Error::Forbidden(forbidden) => Error::Forbidden(forbidden.at(&format!("inputs[{place}]"))),
                 error => error,
             })?);
         }

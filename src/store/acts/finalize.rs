@@ -1,7 +1,7 @@
 //! Finalizing: the write is done, its winner recorded and its watch armed, all or nothing.
 
 use super::arm::arm_document;
-use super::{Note, visible_operation};
+use super::{Note, driven_operation};
 use crate::domain::operations::{self as rules, Operation, Refusal};
 use crate::domain::watches::{self as watch_rules, Watch, WatchIdentity};
 use crate::domain::words::OperationOutcome;
@@ -77,7 +77,7 @@ impl Act for FinalizeOperation {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Finalized> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else {
+        let Some(row) = driven_operation(tx, &self.node_key).await? else {
             return Ok(Finalized { outcome: OperationOutcome::NotFound, operation: None, watch: None });
         };
         let next = match rules::finalize(&row, &self.finalize, tx.now()) {
@@ -94,6 +94,7 @@ impl Act for FinalizeOperation {
         let now = tx.now();
         arm_document(tx, document_id, winner, now, Some(&watch.identity())).await?;
         winners::write(tx, &decided).await?;
-        Ok(Finalized { outcome: OperationOutcome::Finalized, operation: Some(next), watch: Some(watch) })
+        let watch = Some(watch).filter(|row| tx.viewer().sees(Some(&row.owner_did), None));
+        Ok(Finalized { outcome: OperationOutcome::Finalized, operation: Some(next), watch })
     }
 }

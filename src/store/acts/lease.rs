@@ -1,6 +1,6 @@
 //! The lease: a fencing token on an operation. Taking and freeing it are changes, renewing is not.
 
-use super::{Note, operation_locks, visible_operation};
+use super::{Note, driven_operation, operation_locks};
 use crate::domain::operations::{self as rules, Operation};
 use crate::domain::words::LeaseOutcome;
 use crate::store::error::Result;
@@ -50,7 +50,7 @@ impl Act for AcquireLease {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Leased> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
+        let Some(row) = driven_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
         let expires_at = tx.now() + i64::from(self.lease_ms);
         match rules::acquire_lease(&row, &self.lease_token, expires_at, tx.now()) {
             Some(next) => {
@@ -70,7 +70,7 @@ impl Act for RenewLease {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Leased> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
+        let Some(row) = driven_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
         let expires_at = tx.now() + i64::from(self.lease_ms);
         match rules::renew_lease(&row, &self.lease_token, expires_at, tx.now()) {
             Some(next) => {
@@ -90,7 +90,7 @@ impl Act for ReleaseLease {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Leased> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
+        let Some(row) = driven_operation(tx, &self.node_key).await? else { return Ok(not_found()) };
         match rules::release_lease(&row, &self.lease_token, tx.now()) {
             Some(next) => {
                 operations::change(tx, "release_lease", &row, &next, &Note::None).await?;

@@ -9,6 +9,7 @@ mod documents;
 mod drive;
 mod each;
 mod finalize;
+mod grants;
 mod lease;
 mod pending_auth;
 mod refresh;
@@ -29,6 +30,7 @@ pub use documents::{
 pub use drive::{DeferOperation, Driven, MarkSendStarted, RecordOperation};
 pub use each::Each;
 pub use finalize::{FinalizeOperation, Finalized};
+pub use grants::{GrantAccess, RevokeAccess};
 pub use lease::{AcquireLease, Leased, ReleaseLease, RenewLease};
 pub use pending_auth::{ConsumePendingAuth, CreatePendingAuth, DeleteExpiredPendingAuth, PendingAuthActed};
 pub use refresh::{CountBooks, CountOutcomes, RefreshWriteStates};
@@ -49,6 +51,7 @@ use super::locks::Locks;
 use super::tx::Tx;
 use super::{Act, operations, watches};
 use crate::domain::operations::Operation;
+use crate::domain::viewer::Forbidden;
 use crate::domain::watches::Watch;
 
 /// What a person said about an act; it is kept with the change.
@@ -66,10 +69,23 @@ async fn watch_locks(tx: &mut Tx, node_key: &str) -> Result<Locks> {
     Ok(Locks::of(found.iter().flat_map(watches::locks)))
 }
 
-/// The operation, locked, if the viewer may see it.
-async fn visible_operation(tx: &mut Tx, node_key: &str) -> Result<Option<Operation>> {
+/// The operation, locked, if the viewer may see it; whoever sees it and may not drive it is refused.
+async fn driven_operation(tx: &mut Tx, node_key: &str) -> Result<Option<Operation>> {
     let found = operations::lock(tx, node_key).await?;
-    Ok(found.filter(|row| tx.viewer().sees(Some(&row.owner_did), Some(&row.caller_did))))
+    let found = found.filter(|row| tx.viewer().sees(Some(&row.owner_did), Some(&row.caller_did)));
+    if let Some(row) = &found {
+        tx.viewer().must_drive(&row.caller_did)?;
+    }
+    Ok(found)
+}
+
+/// Makes sure that the viewer may write what is said of a document: as the owner of a watch or an operation of it, or a service.
+async fn must_own_document(tx: &mut Tx, document_id: &str) -> Result<()> {
+    let Some(did) = tx.viewer().confined_to().map(str::to_owned) else { return Ok(()) };
+    if super::documents::is_of_owner(tx, document_id, &did).await? {
+        return Ok(());
+    }
+    Err(Forbidden::new("documentId", "is a document of which others own the operations and watches").into())
 }
 
 /// The watch, locked, if the viewer may see it.

@@ -45,6 +45,7 @@ impl Act for CreatePendingAuth {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<PendingAuthActed> {
+        tx.viewer().must_own("ownerDid", &self.pending.owner_did)?;
         let row = PendingAuth { created_at: tx.now(), ..self.pending.clone() };
         let (outcome, pending) = if pending_auth::insert(tx, &row, &self.code_verifier).await? {
             (PendingAuthOutcome::Created, Some(row))

@@ -1,6 +1,6 @@
 //! Reissuing: a write that was given up, or whose outcome nobody knows, is claimed again under a new key.
 
-use super::{Note, visible_operation};
+use super::{Note, driven_operation};
 use crate::domain::operations::{Operation, Refusal, begin, give_up};
 use crate::domain::words::{OperationState, ReissueOutcome};
 use crate::entropy::fresh_key;
@@ -65,7 +65,7 @@ impl Act for ReissueOperation {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<Reissued> {
-        let Some(row) = visible_operation(tx, &self.node_key).await? else {
+        let Some(row) = driven_operation(tx, &self.node_key).await? else {
             return Ok(Reissued { outcome: ReissueOutcome::NotFound, operation: None, from: None });
         };
         if let Some(found) = self.found(tx, &row).await? {

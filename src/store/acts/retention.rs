@@ -38,6 +38,7 @@ impl Act for CollectFinished {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        tx.viewer().must_operate("before")?;
         retention::collect(tx, self.before, self.limit).await
     }
 }
@@ -54,11 +55,9 @@ impl Act for SweepDocument {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<SweptDocument> {
+        tx.viewer().must_operate("documentId")?;
         let unfinished = operations::lock_unfinished_of_document(tx, &self.0).await?;
         if !unfinished.is_empty() {
-            let viewer = tx.viewer();
-            let seen = |row: &Operation| viewer.sees(Some(&row.owner_did), Some(&row.caller_did));
-            let unfinished = unfinished.into_iter().filter(seen).collect();
             let outcome = SweepDocumentOutcome::UnfinishedOperation;
             return Ok(SweptDocument { outcome, unfinished, operations_removed: 0 });
         }

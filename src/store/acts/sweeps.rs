@@ -113,6 +113,7 @@ impl Act for RecordRelistReceipt {
 
     async fn run(&self, tx: &mut Tx) -> Result<RecordedRelist> {
         use RelistReceiptOutcome::{AlreadyCommitted, Conflict, Extended, IgnoredIncomplete, Recorded};
+        tx.viewer().must_own("ownerDid", &self.key.partition.owner_did)?;
         let nothing = |outcome, receipt| RecordedRelist { outcome, receipt, candidates_added: 0 };
         if !self.complete {
             return Ok(nothing(IgnoredIncomplete, None));

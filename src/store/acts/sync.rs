@@ -56,6 +56,7 @@ impl Act for SetSyncState {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<SyncStateWritten> {
+        tx.viewer().must_own("ownerDid", &self.progress.owner_did)?;
         let row = match sync::lock(tx, &self.progress.connector_name, &self.progress.owner_did).await? {
             None => begin(tx, "set", self.progress.begin(self.status, fresh_key())).await?,
             Some(found) => {
@@ -76,6 +77,7 @@ impl Act for AdvanceSyncProgress {
     }
 
     async fn run(&self, tx: &mut Tx) -> Result<SyncStateWritten> {
+        tx.viewer().must_own("ownerDid", &self.progress.owner_did)?;
         let found = sync::lock(tx, &self.progress.connector_name, &self.progress.owner_did).await?;
         let row = match (found, &self.expected) {
             (None, None) => begin(tx, "advance", self.progress.begin(SyncStatus::Idle, fresh_key())).await?,
@@ -85,8 +87,7 @@ impl Act for AdvanceSyncProgress {
                 next
             }
             (found, _) => {
-                let sync_state = found.filter(|row| tx.viewer().sees(Some(&row.owner_did), None));
-                return Ok(SyncStateWritten { outcome: SyncStateOutcome::Stale, sync_state });
+                return Ok(SyncStateWritten { outcome: SyncStateOutcome::Stale, sync_state: found });
             }
         };
         Ok(SyncStateWritten { outcome: SyncStateOutcome::Advanced, sync_state: Some(row) })

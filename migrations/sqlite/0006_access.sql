@@ -1,0 +1,15 @@
+-- Who may do what for whom, and who saw what was said of a document.
+
+-- Which caller may claim operations for which owner; the connector is empty for every one.
+CREATE TABLE access_grant (
+    owner_did TEXT NOT NULL,
+    caller_did TEXT NOT NULL,
+    connector_name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (owner_did, caller_did, connector_name)
+);
+CREATE INDEX access_grant_caller ON access_grant (caller_did, owner_did, connector_name);
+
+-- Of a change of a document's winner, trim or repair: those who saw an operation or watch of it then, each by 32 hexadecimal
+-- digits. None on changes of what has an owner or a caller of its own.
+ALTER TABLE change_event ADD COLUMN seen_by TEXT;

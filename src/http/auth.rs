@@ -1,0 +1,163 @@
+//! Signing in: a bearer token in the Authorization header or in a socket's `connection_init`, and what ends its right.
+//!
+//! ```text
+//! token ─ signed, for us ─ holds now ─ not revoked ─▶ Pass: viewer ─ its time, the access file ─▶ Ended
+//! ```
+//! Whoever is refused hears one neutral sentence; why, is in the log at debug level, and the token never. A token in a URL is
+//! not looked for. With open access everybody gets a pass that never ends.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use async_graphql::ServerError;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, UPGRADE, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::Door;
+use super::accept::{Media, negotiate};
+use super::answer::Answer;
+use super::graphql::{forget, written};
+use super::refusal::{Code, error};
+use crate::access::{Access, Standing};
+use crate::domain::viewer::{Roles, Viewer};
+use crate::store::Store;
+
+/// How long is slept at once for a token's end: the clock that decides is not the one that sleeps.
+const LONGEST_SLEEP_MS: i64 = 60_000;
+
+/// The one sentence of every refusal.
+const REFUSED: &str = "The token was not accepted.";
+
+/// Who was let in.
+#[derive(Debug, Clone)]
+pub struct Pass {
+    /// On whose behalf requests run.
+    pub viewer: Viewer,
+    /// With a token: until when it holds, in ms since the epoch.
+    until: Option<i64>,
+}
+
+/// Why somebody's right has ended, or was never there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// There is no token that holds.
+    Unauthenticated,
+    /// Its DID has other roles now: whoever comes again gets these.
+    RolesChanged,
+}
+
+impl Ended {
+    /// What a client is told.
+    #[must_use]
+    pub fn error(self) -> ServerError {
+        match self {
+            Self::Unauthenticated => error(Code::Unauthenticated, REFUSED),
+            Self::RolesChanged => error(Code::Forbidden, "The roles of this DID have changed: sign in again."),
+        }
+    }
+}
+
+impl Door {
+    /// Lets in whoever comes with this token.
+    ///
+    /// # Errors
+    /// `Unauthenticated` for whatever reason.
+    pub fn let_in(&self, token: Option<&str>) -> Result<Pass, Ended> {
+        let access = &self.app.access;
+        let Some(audience) = access.audience() else { return Ok(Pass { viewer: Viewer::open(), until: None }) };
+        let refused = |cause: &str| {
+            tracing::debug!(cause, "nobody is let in");
+            Ended::Unauthenticated
+        };
+        let token = token.ok_or_else(|| refused("there is no bearer token"))?;
+        let token = access.open(token, audience).map_err(|invalid| refused(&invalid.0))?;
+        let until = token.holds(self.app.store.now_ms()).map_err(|invalid| refused(&invalid.0))?;
+        match access.standing(&token.did) {
+            Standing::Revoked => Err(refused("its DID is revoked")),
+            Standing::Has(roles) => Ok(Pass { viewer: Viewer::with_roles(&token.did, roles), until: Some(until) }),
+        }
+    }
+
+    /// Resolves when the pass has ended; none for one that never does.
+    pub fn end_of(&self, pass: &Pass) -> Option<Pin<Box<dyn Future<Output = Ended> + Send>>> {
+        let until = pass.until?;
+        let did = pass.viewer.did()?.to_owned();
+        Some(Box::pin(ended(self.app.access.clone(), self.app.store.clone(), did, pass.viewer.roles(), until)))
+    }
+}
+
+async fn ended(access: Access, store: Store, did: String, roles: Roles, until: i64) -> Ended {
+    let mut changes = access.changes();
+    loop {
+        match access.standing(&did) {
+            Standing::Revoked => return Ended::Unauthenticated,
+            Standing::Has(now) if now != roles => return Ended::RolesChanged,
+            Standing::Has(_) => {}
+        }
+        let left = until - store.now_ms();
+        if left <= 0 {
+            return Ended::Unauthenticated;
+        }
+        let left = Duration::from_millis(left.min(LONGEST_SLEEP_MS).unsigned_abs());
+        tokio::select! {
+            () = tokio::time::sleep(left) => {}
+            () = changes.next() => {}
+        }
+    }
+}
+
+/// The token of an Authorization header; none when there are several headers, or one of another scheme.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    token_of(value.to_str().ok()?)
+}
+
+/// The token in the value of an Authorization header.
+pub fn token_of(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
+}
+
+/// Lets a request to the API in, with its pass, before anything of it is read. An upgrade signs in by its first message.
+pub async fn guard(State(door): State<Door>, mut request: Request, next: Next) -> Response {
+    let asks = matches!(*request.method(), Method::GET | Method::POST);
+    if !asks || request.headers().contains_key(UPGRADE) {
+        return next.run(request).await;
+    }
+    match door.let_in(bearer(request.headers())) {
+        Ok(pass) => {
+            request.extensions_mut().insert(pass);
+            next.run(request).await
+        }
+        Err(ended) => {
+            let media = negotiate(request.headers()).unwrap_or(Media::Json);
+            // A client that is still sending would not see our answer.
+            forget(request.into_body()).await;
+            let mut response = written(media, StatusCode::UNAUTHORIZED, &Answer::refused(ended.error()));
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            response
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_comes_in_one_header_of_one_scheme() {
+        let headers = |values: &[&'static str]| -> HeaderMap {
+            values.iter().map(|value| (AUTHORIZATION, HeaderValue::from_static(value))).collect()
+        };
+        assert_eq!(bearer(&headers(&["Bearer a.b.c"])), Some("a.b.c"));
+        assert_eq!(bearer(&headers(&["bearer  a.b.c"])), Some("a.b.c"));
+        for none in [&[][..], &["Basic a"], &["Bearer"], &["a.b.c"], &["Bearer a", "Bearer a"]] {
+            assert_eq!(bearer(&headers(none)), None, "{none:?}");
+        }
+    }
+}
