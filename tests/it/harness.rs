@@ -259,6 +259,7 @@ pub fn input_type(mutation: &str) -> String {
         "deleteExpiredPendingAuth" => "DeleteExpiredInput".to_owned(),
         "setEntityTrim" => "EntityTrimInput".to_owned(),
         "clearEntityTrim" | "clearObservationRepair" => "DocumentKeyInput".to_owned(),
+        "grantAccess" | "revokeAccess" => "AccessGrantInput".to_owned(),
         "putObservationRepair" => "ObservationRepairInput".to_owned(),
         "putObservationRecord" => "ObservationRecordInput".to_owned(),
         "pruneObservationRecord" => "PruneObservationInput".to_owned(),

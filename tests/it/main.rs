@@ -1,6 +1,7 @@
 //! The tests of the whole: real databases, real servers, real clients.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets what it does not expect ends there")]
 
+mod access;
 mod bounds;
 mod cases;
 mod clock_skew;
@@ -27,6 +28,7 @@ mod support;
 mod sweeps;
 mod sync;
 mod tidy;
+mod tokens;
 mod transitions;
 mod upkeep;
 mod vectors;

@@ -8,7 +8,7 @@ use writewatch::domain::time::rfc3339;
 use writewatch::domain::words::{OperationState, WatchStatus};
 
 use crate::harness::{Harness, claim, on_both_engines};
-use crate::{contention, documents, reissue, retention, sweeps, sync};
+use crate::{access, contention, documents, reissue, retention, sweeps, sync};
 
 /// The acts on an operation.
 const OPERATION_ACTS: [&str; 10] = [
@@ -238,7 +238,7 @@ on_both_engines! {
 
     async fn every_mutation_has_its_row(harness: Harness) {
         // What has states of another kind, or none, has its rows beside its own rules.
-        let elsewhere = [&reissue::ACTS[..], &retention::ACTS, &sweeps::ACTS, &sync::ACTS, &documents::ACTS, &contention::BULK_ACTS];
+        let elsewhere = [&reissue::ACTS[..], &retention::ACTS, &sweeps::ACTS, &sync::ACTS, &documents::ACTS, &contention::BULK_ACTS, &access::GRANT_ACTS];
         let schema = harness.ask("{ __schema { mutationType { fields { name } } } }", json!({})).await;
         let fields = schema["__schema"]["mutationType"]["fields"].as_array().unwrap().clone();
         let found: BTreeSet<String> = fields.iter().map(|field| field["name"].as_str().unwrap().to_owned()).collect();

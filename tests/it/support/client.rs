@@ -27,6 +27,21 @@ pub async fn try_post(url: &str, query: &str, variables: Value) -> Result<Value,
     Ok(serde_json::from_slice(response.body())?)
 }
 
+/// As `post`, with an Authorization header: the status and the whole answer.
+pub async fn post_as(url: &str, authorization: Option<&str>, query: &str, variables: Value) -> (u16, Value) {
+    let mut request = Request::post(format!("{url}/graphql"))
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::ACCEPT, "application/graphql-response+json");
+    if let Some(authorization) = authorization {
+        request = request.header(header::AUTHORIZATION, authorization);
+    }
+    let body = json!({ "query": query, "variables": variables }).to_string();
+    let response = send(request.body(body).expect("a request")).await;
+    let response = response.unwrap_or_else(|failure| panic!("no answer from {url}: {failure}"));
+    let answer = serde_json::from_slice(response.body()).expect("JSON");
+    (response.status().as_u16(), answer)
+}
+
 /// Sends any request, named by its full URL, and reads the whole response.
 pub async fn send(request: Request<String>) -> Result<Response<Bytes>, Failure> {
     timeout(ANSWERED_WITHIN, exchange(request)).await?

@@ -5,4 +5,5 @@ pub mod client;
 pub mod faketime;
 pub mod postgres;
 pub mod server;
+pub mod signer;
 pub mod socket;

@@ -43,8 +43,13 @@ pub async fn subscribe(url: &str, query: &str, variables: Value) -> Subscription
 
 /// As `subscribe`, for tests in which the server may be gone.
 pub async fn try_subscribe(url: &str, query: &str, variables: Value) -> Result<Subscription, Failure> {
+    try_subscribe_as(url, Value::Null, query, variables).await
+}
+
+/// As `try_subscribe`, with what the client has to say of itself.
+pub async fn try_subscribe_as(url: &str, init: Value, query: &str, variables: Value) -> Result<Subscription, Failure> {
     let mut subscription = Subscription { socket: timeout(ARRIVES_WITHIN, connect(url)).await?? };
-    subscription.say(json!({ "type": "connection_init" })).await?;
+    subscription.say(json!({ "type": "connection_init", "payload": init })).await?;
     match timeout(ARRIVES_WITHIN, subscription.hear()).await? {
         Ok(ack) => assert_eq!(ack["type"], "connection_ack", "{ack}"),
         Err(closed) => return Err(format!("{closed:?}").into()),
