@@ -220,6 +220,11 @@ impl Harness {
         answers.flatten_stream().map(|answer| serde_json::to_value(answer).unwrap()).boxed()
     }
 
+    /// How many changes there are, to 10,000.
+    pub async fn log_length(&self) -> u64 {
+        self.ask("{ changes(first: 0) { totalCount } }", json!({})).await["changes"]["totalCount"].as_u64().unwrap()
+    }
+
     /// Every change in the log, oldest first, with these fields.
     pub async fn log(&self, fields: &str) -> Vec<Value> {
         let mut found = vec![];

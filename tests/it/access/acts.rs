@@ -82,7 +82,7 @@ fn later() -> String {
 async fn operation_act(field: &str, of: &str, books: &Books, who: &Person) -> Option<Act> {
     let outcome = |input: Value, does: &str| (input, "outcome", json!(does), json!("NOT_FOUND"));
     let leased = |id: String| json!({ "id": id, "leaseToken": "L1", "leaseMs": 60_000 });
-    let own = json!({ "ownerDid": who.did, "callerDid": null, "operationId": "own" });
+    let own = json!({ "ownerDid": who.did, "callerDid": null });
     let as_oneself = books.claim("as-oneself", &json!({ "callerDid": null }));
     Some(match (field, of) {
         ("claimOperation", "oneself, as oneself") => outcome(books.claim("own", &own), "CLAIMED"),
@@ -229,7 +229,8 @@ async fn other_act(field: &str, books: &Books) -> Act {
         }
         "deleteExpiredPendingAuth" => {
             books.make("createPendingAuth", books.pending_auth(now_s() - 3_600)).await;
-            deleted(json!({}))
+            // With those that the other viewers' cells have left, where everybody's are meant.
+            (json!({}), "deleted", Value::Null, json!(0))
         }
         "setEntityTrim" => (books.trim(), "trim", json!({ "documentId": books.document() }), Value::Null),
         "clearEntityTrim" => {

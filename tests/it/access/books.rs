@@ -30,19 +30,31 @@ pub struct House {
 
 impl House {
     pub async fn open(engine: Engine) -> Arc<Self> {
+        Self::open_with(engine, &[]).await
+    }
+
+    /// With settings of its own beside those of signing in.
+    pub async fn open_with(engine: Engine, settings: &[(&str, &str)]) -> Arc<Self> {
         let database = Database::fresh(engine).await;
         let folder = TempDir::new().unwrap();
         let access_file = folder.path().join("access.json");
         let (service, operator) = (Person::fresh(), Person::fresh_p256());
         let listed = json!({ "services": [service.did], "operators": [operator.did] });
         std::fs::write(&access_file, listed.to_string()).unwrap();
-        let settings = [
+        let signing_in = [
             ("WRITEWATCH_AUTH", "did"),
             ("WRITEWATCH_AUDIENCE", AUDIENCE),
             ("WRITEWATCH_ACCESS_FILE", access_file.to_str().unwrap()),
         ];
-        let server = Server::start_with(&database.url(), &settings).await;
+        let server = Server::start_with(&database.url(), &[&signing_in, settings].concat()).await;
         Arc::new(Self { server, service, operator, access_file, _folder: folder, _database: database })
+    }
+
+    /// Writes another version of the access file, as an editor does: in one step.
+    pub fn write_access(&self, listed: &Value) {
+        let beside = self.access_file.with_extension("new");
+        std::fs::write(&beside, listed.to_string()).unwrap();
+        std::fs::rename(&beside, &self.access_file).unwrap();
     }
 
     /// The whole answer to somebody.

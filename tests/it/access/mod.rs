@@ -4,6 +4,7 @@ mod acts;
 mod books;
 mod grants;
 mod reads;
+mod seers;
 mod streams;
 
 use std::collections::BTreeSet;
@@ -17,7 +18,6 @@ pub use self::books::{Books, House};
 pub use self::grants::ACTS as GRANT_ACTS;
 use crate::support::client::post_as;
 use crate::support::signer::Person;
-use crate::support::socket::Arrival;
 
 /// Rows that are tried at once.
 const AT_ONCE: usize = 12;
@@ -151,8 +151,8 @@ fn told(answer: &Value, place: &str, does: &Value, nothing: &Value) -> String {
     let found = answer["data"].pointer(place).cloned().unwrap_or_default();
     let is_done = if does.is_null() { !found.is_null() } else { found == *does };
     match answer.get("errors") {
+        None if found == *nothing && !nothing.is_null() => "nothing".to_owned(),
         None if is_done => "does".to_owned(),
-        None if found == *nothing => "nothing".to_owned(),
         _ => answer.to_string(),
     }
 }
@@ -207,9 +207,4 @@ async fn every_root_field_has_its_row() {
         let rows: BTreeSet<String> = table(kind).into_iter().map(|row| row.field).collect();
         assert_eq!(fields, rows, "{kind}");
     }
-}
-
-/// Whatever a subscription without a right hears.
-pub fn is_closed_with(arrival: &Arrival, expected: u16) -> bool {
-    matches!(arrival, Arrival::Closed { code: Some(code), .. } if *code == expected)
 }
