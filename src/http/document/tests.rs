@@ -43,7 +43,7 @@ fn types() -> Types {
 
 fn ask(query: &str, variables: &str) -> Ask {
     let variables: BTreeMap<Name, ConstValue> = serde_json::from_str(variables).unwrap();
-    Ask { query: query.to_owned(), operation_name: None, variables }
+    Ask { query: query.to_owned(), operation_name: None, variables, by_events: None }
 }
 
 fn checked(query: &str, variables: &str) -> Result<Prepared, Vec<ServerError>> {
