@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { getIntrospectionQuery } from 'graphql';
 import {
   CLAIM,
-  JSON_TYPE,
   RESPONSE_JSON,
   assertRefused,
   claimInput,
@@ -22,55 +21,6 @@ async function isStored(operationId) {
   const { body } = await post({ query: LOOK, variables: { id: operationId } });
   return body.data.operation !== null;
 }
-
-test('T01: the media type asked for is the one answered', async () => {
-  for (const [accept, type] of [
-    [RESPONSE_JSON, RESPONSE_JSON],
-    [JSON_TYPE, JSON_TYPE],
-    ['*/*', JSON_TYPE],
-    [`${JSON_TYPE}, ${RESPONSE_JSON};q=0.1`, JSON_TYPE],
-  ]) {
-    const good = await post({ query: VIEWER }, { accept });
-    assert.equal(good.status, 200);
-    assert.match(good.type, new RegExp(`^${type.replace('+', '\\+')}; charset=utf-8$`));
-    assert.deepEqual(Object.keys(good.body.data.viewer), ['roles', 'did'], 'in the order asked');
-    const unknown = await post({ query: '{ nope }' }, { accept });
-    assertRefused(unknown);
-    assert.equal(unknown.status, type === RESPONSE_JSON ? 400 : 200);
-    assert.ok(unknown.type.startsWith(type));
-  }
-  const neither = await post({ query: VIEWER }, { accept: 'application/xml' });
-  assert.equal(neither.status, 406);
-});
-
-test('T03: batches are refused and nothing of them runs', async () => {
-  const input = claimInput();
-  for (const batch of [[{ query: CLAIM, variables: { input } }, { query: CLAIM, variables: { input } }], []]) {
-    const answer = await post(batch);
-    assert.equal(answer.status, 400);
-    assertRefused(answer);
-  }
-  assert.equal(await isStored(input.operationId), false);
-});
-
-test('T04 and T10: what is not a request is 400, in JSON, without a look inside', async () => {
-  for (const body of [
-    '',
-    '{"query":"{ viewer',
-    '"{ viewer { did } }"',
-    '{"query":{}}',
-    '{"query":"{ viewer { did } }","variables":[]}',
-    '{"variables":{}}',
-    '{"query":"{ viewer { did } }","operationName":"\\ud800"}',
-    Buffer.from([0x7b, 0x22, 0x71, 0xff, 0x22, 0x7d]),
-  ]) {
-    const answer = await post(body);
-    assert.equal(answer.status, 400, answer.text);
-    assert.match(answer.type, /^application\/json/);
-    assertRefused(answer);
-  }
-  assert.equal((await post({ query: VIEWER })).status, 200, 'the next request is served');
-});
 
 test('other types, encodings, methods and sizes have their status', async () => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16']) {
