@@ -159,3 +159,46 @@ test('the root is the page, whatever a client says that it accepts', async () =>
   const nothing = await fetch(`${server}/nothing`, { headers: { accept: '*/*' } });
   assert.equal(nothing.status, 404);
 });
+
+// Nothing of another origin, no script or style inside a page, no frame around it. TLS, and so HSTS, ends before us.
+test('every response has the headers that keep a browser safe', async () => {
+  const strict = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const editor = strict.replace("default-src 'self';", "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:;");
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await fetch(`${server}/`)).text())[1];
+  const page = { accept: 'text/html' };
+  for (const [path, options, status, policy] of [
+    ['/', { headers: page }, 200, strict],
+    ['/watches', { headers: page }, 200, strict],
+    ['/playground', { headers: page }, 200, editor],
+    [script, {}, 200, strict],
+    ['/nothing', {}, 404, strict],
+    ['/graphql?query={viewer{did}}', {}, 200, null],
+    ['/graphql', { method: 'PUT' }, 405, null],
+    ['/graphql?query={nope}', { headers: { accept: 'text/event-stream' } }, 200, null],
+    ['/graphql?query={viewer{did}}', { headers: { accept: 'text/html' } }, 406, null],
+    ['/healthz', {}, 200, null],
+  ]) {
+    const response = await fetch(server + path, options);
+    const of = (name) => response.headers.get(name);
+    await response.body?.cancel();
+    assert.equal(response.status, status, path);
+    for (const [name, value] of [
+      ['content-security-policy', policy],
+      ['x-frame-options', policy && 'DENY'],
+      ['x-content-type-options', 'nosniff'],
+      ['referrer-policy', 'no-referrer'],
+      ['cross-origin-resource-policy', 'same-origin'],
+      ['access-control-allow-origin', null],
+      ['set-cookie', null],
+      ['server', null],
+    ]) {
+      assert.equal(of(name), value, `${name} of ${path}`);
+    }
+    if (path.startsWith('/graphql')) assert.equal(of('cache-control'), 'no-store', path);
+  }
+});
+
+test('a page has no script and no style inside', async () => {
+  const text = await (await fetch(`${server}/`)).text();
+  assert.deepEqual([...text.matchAll(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|javascript:/gi)].map(String), []);
+});

@@ -15,6 +15,17 @@ const UUID = /^[0-9a-f]{32}$/;
 const hashOf = (text) => createHash('sha256').update(text).digest('hex');
 const persistedQuery = (sha256Hash, version = 1) => ({ extensions: { persistedQuery: { version, sha256Hash } } });
 
+const pendingAuth = (secret) => ({
+  state: `${secret}-state`,
+  codeVerifier: `${secret}-verifier`,
+  provider: 'google',
+  ownerDid: 'did:example:door',
+  redirectUrl: 'https://books.example/back',
+  scopes: ['calendar'],
+  incremental: false,
+  expiresAt: new Date(Date.now() + 60_000).toISOString(),
+});
+
 async function withServer(args, use, options) {
   const own = await launch(args, options);
   try {
@@ -241,12 +252,17 @@ test('what is logged as JSON names the request and its operation, and never what
     const { id } = claimed.body.data.claimOperation.operation;
     const mark = { query: 'mutation Mark ($input: MarkSendStartedInput!) { markSendStarted(input: $input) { outcome } }', variables: { input: { id, leaseToken: `${SECRET}-token`, marker: `${SECRET}-marker` } } };
     await (await Events.open(mark, { url: graphql, headers })).all();
-    const pending = { query: 'mutation ($input: CreatePendingAuthInput!) { createPendingAuth(input: $input) { outcome } }', variables: { input: { state: `${SECRET}-state`, codeVerifier: `${SECRET}-verifier` } } };
+    const pending = {
+      query: 'mutation ($input: CreatePendingAuthInput!) { createPendingAuth(input: $input) { outcome } }',
+      variables: { input: pendingAuth(SECRET) },
+    };
     const socket = await Socket.open({ url: graphql.replace(/^http/, 'ws'), headers: { 'x-request-id': 'socket-one' } });
+    const answers = [];
     for (const [n, asked] of [mark, pending, { query: `{ nope(x: "${SECRET}") }` }, { query: `{ operation(callerDid: "${SECRET}", operationId: 7) { id } }` }].entries()) {
       socket.send({ id: `op${n}`, type: 'subscribe', payload: asked });
-      await socket.next();
+      for (let message = await socket.next(); message.type === 'next'; message = await socket.next()) answers.push(message.payload.data);
     }
+    assert.deepEqual(answers, [{ markSendStarted: { outcome: 'MARKED' } }, { createPendingAuth: { outcome: 'CREATED' } }]);
     socket.end();
     await get({ query: 'query Find($id: String!) { operation(callerDid: $id, operationId: $id) { id } }', variables: JSON.stringify({ id: SECRET }) }, headers, graphql);
     await post(`{"query": "${SECRET}`, headers, graphql);
