@@ -121,7 +121,7 @@ pub fn prepare(mut ask: Ask, types: &Types) -> Result<Prepared, Vec<ServerError>
     let ExecutableDocument { operations, fragments } = &mut document;
     let operation = choice::find_mut(operations, name)?;
     let kind = operation.ty;
-    let variables = variables::coerce(operation, ask.variables, types)?;
+    let variables = variables::coerce(operation, std::mem::take(&mut ask.variables), types)?;
     let removed = arguments::settle(operation, fragments, &variables, types)?;
     if kind == OperationType::Subscription {
         choice::single_root(operation)?;

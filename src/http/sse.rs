@@ -9,20 +9,19 @@
 //! takes none is let go (`patience`).
 
 use std::convert::Infallible;
-use std::panic::AssertUnwindSafe;
 
-use async_graphql_value::ConstValue;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderName;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream::{self, BoxStream, StreamExt as _};
+use futures_util::stream::{self, StreamExt as _};
+use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::answer::Answer;
 use super::caller::Caller;
 use super::document::Prepared;
-use super::refusal::{Code, error};
+use super::follow::{Told, json};
 use super::{Door, limits};
 use crate::domain::viewer::Viewer;
 
@@ -33,60 +32,37 @@ const ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
 /// Answers a query, a mutation or a refusal: one event, and the end.
 pub fn once(answer: &Answer) -> Response {
-    respond(Body::from([next(None, answer), COMPLETE].concat()))
+    respond(Body::from([whole(answer), COMPLETE].concat()))
 }
 
-/// Follows a subscription: an event for each of its answers.
+/// Follows a subscription: an event for each of its answers. One that cannot be given is the last.
 pub fn follow(door: &Door, prepared: Prepared, viewer: Viewer, caller: &Caller) -> Response {
-    let answers = AssertUnwindSafe(door.follow(prepared, viewer, caller, None)).catch_unwind();
-    let caller = caller.clone();
-    let answers = answers.map(move |answer| answer.unwrap_or_else(|_| (None, internal().signed(&caller))));
-    let events = stream::unfold(Following::Answers(answers.boxed()), Following::event);
+    let given = door.follow(prepared, viewer, &caller.request_id, None);
+    let events = stream::unfold(Some(given), async |given| {
+        let mut given = given?;
+        match timeout(limits::KEEP_ALIVE, given.next()).await {
+            Err(_) => Some((ALIVE, Some(given))),
+            Ok(None) => Some((COMPLETE, None)),
+            Ok(Some(Ok(Told { answer, cursor }))) => Some((next(cursor.as_deref(), answer.get()), Some(given))),
+            // The stream's last.
+            Ok(Some(Err(errors))) => Some((whole(&errors.into()), Some(given))),
+        }
+    });
     let stop = door.shutdown.clone();
     let events = events.take_until(async move { stop.cancelled().await });
     respond(Body::from_stream(events.map(Ok::<_, Infallible>)))
 }
 
-/// Where a stream is.
-enum Following {
-    Answers(BoxStream<'static, (Option<String>, Answer)>),
-    /// Its last answer was told.
-    Told,
-    Ended,
-}
-
-impl Following {
-    /// The next event. An answer that cannot be given is the last, since going on would hide a gap.
-    async fn event(self) -> Option<(Bytes, Self)> {
-        let mut answers = match self {
-            Self::Answers(answers) => answers,
-            Self::Told => return Some((COMPLETE, Self::Ended)),
-            Self::Ended => return None,
-        };
-        match timeout(limits::KEEP_ALIVE, answers.next()).await {
-            Err(_) => Some((ALIVE, Self::Answers(answers))),
-            Ok(None) => Some((COMPLETE, Self::Ended)),
-            Ok(Some((cursor, answer))) => {
-                let broken = matches!(answer, Answer::Refused { .. } | Answer::Executed { data: ConstValue::Null, .. });
-                let rest = if broken { Self::Told } else { Self::Answers(answers) };
-                Some((next(cursor.as_deref(), &answer), rest))
-            }
-        }
-    }
+/// An event with an answer that has no cursor.
+fn whole(answer: &Answer) -> Bytes {
+    let written = json(answer).or_else(|errors| json(&errors.into()));
+    next(None, written.as_deref().map_or("", RawValue::get))
 }
 
 /// An event with an answer: JSON of one line, and a cursor without any.
-fn next(cursor: Option<&str>, answer: &Answer) -> Bytes {
-    let written = serde_json::to_string(answer).or_else(|cause| {
-        tracing::error!(%cause, "an answer could not be written as JSON");
-        serde_json::to_string(&internal())
-    });
+fn next(cursor: Option<&str>, answer: &str) -> Bytes {
     let id = cursor.map(|cursor| format!("id: {cursor}\n")).unwrap_or_default();
-    format!("event: next\n{id}data: {}\n\n", written.unwrap_or_default()).into()
-}
-
-fn internal() -> Answer {
-    Answer::refused(error(Code::Internal, "Internal error."))
+    format!("event: next\n{id}data: {answer}\n\n").into()
 }
 
 fn respond(events: Body) -> Response {

@@ -8,6 +8,9 @@ import { CLAIM, Events, assertRefused, claimInput, endpoint, get, launch, post, 
 const VIEWER = '{ viewer { roles did } }';
 const FOLLOW = 'subscription ($filter: ChangeFilter, $after: String) { changes(filter: $filter, after: $after) { operation: node { ... on Operation { operationId } } } }';
 
+// Most of it is the connection's own buffers.
+const IDLE_KB = 25;
+
 let owners = 0;
 // An owner whose changes are no other test's.
 function owner() {
@@ -211,6 +214,28 @@ test('a server that stops ends its streams without complete, and its client goes
     await changes.return();
     own.signal('SIGKILL');
   } finally {
+    own.clear();
+  }
+});
+
+test('an idle stream costs little, and holds no connection to the database', async () => {
+  const own = await launch();
+  const streams = [];
+  try {
+    const open = async () => {
+      const events = await Events.open({ query: FOLLOW, variables: { filter: { ownerDid: owner() } } }, { url: own.graphql });
+      streams.push(events);
+    };
+    // What is built once is built before it counts; and there are more of them than connections to the database.
+    for (let n = 0; n < 20; n += 1) await open();
+    const before = own.memoryKb();
+    for (let n = 0; n < 300; n += 1) await open();
+    await claim(owner(), own.graphql);
+    const each = (own.memoryKb() - before) / 300;
+    assert.ok(each < IDLE_KB, `${each.toFixed(1)} kB each`);
+    console.log(`# an idle stream: ${each.toFixed(1)} kB`);
+  } finally {
+    for (const stream of streams) stream.end();
     own.clear();
   }
 });
