@@ -205,7 +205,7 @@ mod tests {
         }
         assert_eq!(memory.texts.len(), limits::REMEMBERED_DOCUMENTS);
         for number in 0..2 * limits::REMEMBERED_BYTES / limits::DOCUMENT_BYTES {
-            let text = format!("{number:0width$}", width = limits::DOCUMENT_BYTES);
+            let text = format!("{number:08}{}", "x".repeat(limits::DOCUMENT_BYTES - 8));
             memory.keep(DocumentHash::of(&text), &text);
             assert!(memory.bytes <= limits::REMEMBERED_BYTES && memory.find(used).is_some());
         }
