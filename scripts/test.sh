@@ -41,6 +41,11 @@ scripts/with-postgres.sh cargo test --locked 2>&1 | tee "$results"
 step "the door, by the usual clients"
 scripts/with-server.sh npm --prefix web run test:door
 
+step "the door's cases, on PostgreSQL"
+# shellcheck disable=SC2016
+scripts/with-postgres.sh bash -c \
+  'WRITEWATCH_TEST_DATABASE=$WRITEWATCH_TEST_POSTGRES scripts/with-server.sh npm --prefix web run test:cases'
+
 step "the page, in a browser"
 scripts/with-server.sh npm --prefix web run test:browser
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Runs a command with a server of its own, on an empty embedded database and a free port, as WRITEWATCH_URL:
 # scripts/with-server.sh npm --prefix web run test:browser
-# The server is the one that `cargo test` built; it and its database end with the command.
+# The server is the one that `cargo test` built; it and its database end with the command. WRITEWATCH_BINARY names it, for
+# tests that need one with other settings. With WRITEWATCH_TEST_DATABASE the database is that one, which stays.
 set -euo pipefail
 root=$(dirname "$(dirname "$(realpath "$0")")")
-binary=${CARGO_TARGET_DIR:-$root/target}/debug/writewatch
+export WRITEWATCH_BINARY=${CARGO_TARGET_DIR:-$root/target}/debug/writewatch
 
 dir=$(mktemp --directory --tmpdir writewatch-server.XXXXXX)
 touch "$dir/out"
-WRITEWATCH_LISTEN=${WRITEWATCH_LISTEN:-127.0.0.1:0} "$binary" serve --database-url "sqlite://$dir/writewatch.db" >"$dir/out" 2>"$dir/log" &
+WRITEWATCH_LISTEN=${WRITEWATCH_LISTEN:-127.0.0.1:0} "$WRITEWATCH_BINARY" serve --database-url "${WRITEWATCH_TEST_DATABASE:-sqlite://$dir/writewatch.db}" >"$dir/out" 2>"$dir/log" &
 server=$!
 
 # A server that does not stop when it is asked to is a failure too.

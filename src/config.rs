@@ -1,12 +1,13 @@
 //! Settings: the only reader of flags and environment.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
-use crate::http::Origin;
+use crate::http::{DocumentList, Host, Origin};
 use crate::store::DatabaseUrl;
 
 /// Keeps the books of a connector's writes to outside providers.
@@ -23,12 +24,30 @@ pub struct Cli {
         value_parser = |text: &str| text.parse::<EnvFilter>().map(|_| text.to_owned())
     )]
     pub log: String,
+    /// In which form.
+    #[arg(
+        long,
+        env = "WRITEWATCH_LOG_FORMAT",
+        help = "Form of the log: text for people, json for machines (one object a line)",
+        default_value = "text",
+        global = true
+    )]
+    pub log_format: LogFormat,
     /// What to do; `serve` when left out.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The settings of `serve` when no subcommand is named.
     #[command(flatten)]
     pub config: Config,
+}
+
+/// The form of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people
+    Text,
+    /// One JSON object a line
+    Json,
 }
 
 /// The subcommands.
@@ -110,6 +129,31 @@ pub struct Config {
     /// JSON file of the DIDs with roles and of those that are revoked, read again when it changes, with --auth did
     #[arg(long, env = "WRITEWATCH_ACCESS_FILE", value_name = "PATH")]
     pub access_file: Option<PathBuf>,
+    /// The names by which this server may be called.
+    #[arg(
+        long = "allow-host",
+        help = "Name by which clients may call this server, like books.example, beside localhost when it listens there; \
+        may be given several times; beyond this machine any name will do when none is given",
+        env = "WRITEWATCH_ALLOW_HOST",
+        value_delimiter = ',',
+        value_name = "HOST"
+    )]
+    pub allowed_hosts: Vec<Host>,
+    /// Requests a second that each caller may send; as many as it likes when left out
+    #[arg(long, env = "WRITEWATCH_RATE_LIMIT", value_name = "PER_SECOND")]
+    pub rate_limit: Option<NonZeroU32>,
+    /// Requests that a caller may send at once under a rate limit; twice the limit when left out
+    #[arg(long, env = "WRITEWATCH_RATE_BURST", value_name = "REQUESTS", requires = "rate_limit")]
+    pub rate_burst: Option<NonZeroU32>,
+    /// The only documents that run.
+    #[arg(
+        long,
+        help = "File with the only documents that run: a JSON object from SHA-256 to text",
+        env = "WRITEWATCH_PERSISTED_DOCUMENTS",
+        value_name = "FILE",
+        value_parser = |path: &str| DocumentList::read(path)
+    )]
+    pub persisted_documents: Option<DocumentList>,
     /// The DIDs of connector workers, which may sign observations for any owner.
     #[arg(
         long = "service-did",
@@ -148,6 +192,13 @@ pub struct Upkeep {
 }
 
 impl Config {
+    /// How many requests a caller may send at once under a rate limit.
+    #[must_use]
+    pub fn burst(&self) -> u32 {
+        let twice = self.rate_limit.map_or(0, |limit| limit.get().saturating_mul(2));
+        self.rate_burst.map_or(twice, NonZeroU32::get)
+    }
+
     /// Checks what no single setting can say.
     ///
     /// # Errors

@@ -7,12 +7,17 @@ use clap::Parser as _;
 use tokio_util::sync::CancellationToken;
 use writewatch::access::Access;
 use writewatch::app::App;
-use writewatch::config::{Cli, Command, Config, TokenArgs};
+use writewatch::config::{Cli, Command, Config, LogFormat, TokenArgs};
 use writewatch::store::{DatabaseUrl, Store};
 use writewatch::{graphql, http, keys, upkeep};
 
 /// What a bad setting ends with, as clap's own do.
 const BAD_SETTING: u8 = 2;
+
+/// What a server ends with that did not stop in order.
+const STOPPED_HARD: i32 = 70;
+/// From the signal to stop to the end, whatever is still open: the door lets go in less, then the database.
+const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Sockets live for long among requests that come and go: this one leaves few holes between them.
 #[global_allocator]
@@ -21,7 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    log(&cli.log);
+    log(&cli.log, cli.log_format);
     let result = match cli.command.unwrap_or(Command::Serve(cli.config)) {
         Command::Serve(config) => {
             if let Err(problem) = config.check() {
@@ -80,28 +85,51 @@ async fn open(url: &DatabaseUrl) -> Result<Store, String> {
         .map_err(|error| format!("--database-url (WRITEWATCH_DATABASE_URL): cannot open the database: {error}"))
 }
 
-/// The first signal asks for a graceful stop.
+/// The first signal asks for a graceful stop. The second ends it hard, and so does a stop that takes too long: what was
+/// acknowledged is kept either way.
 async fn stop_on_signal(stop: CancellationToken) {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = interrupt => {}
-                    _ = terminate.recv() => {}
-                }
-            }
-            Err(_) => drop(interrupt.await),
-        }
-    }
-    #[cfg(not(unix))]
-    drop(interrupt.await);
+    let mut signals = Signals::new();
+    signals.next().await;
     stop.cancel();
+    let asked_again = tokio::time::timeout(STOP_TIME, signals.next()).await.is_ok();
+    complain(if asked_again { "asked to stop again: ending at once" } else { "stopping took too long: ending at once" });
+    std::process::exit(STOPPED_HARD);
 }
 
-fn log(what: &str) {
-    tracing_subscriber::fmt().with_env_filter(what).with_writer(std::io::stderr).init();
+/// The signals that ask to stop.
+struct Signals {
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    fn new() -> Self {
+        Self {
+            #[cfg(unix)]
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok(),
+        }
+    }
+
+    async fn next(&mut self) {
+        let interrupt = tokio::signal::ctrl_c();
+        #[cfg(unix)]
+        if let Some(terminate) = &mut self.terminate {
+            tokio::select! {
+                _ = interrupt => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+        drop(interrupt.await);
+    }
+}
+
+fn log(what: &str, format: LogFormat) {
+    let log = tracing_subscriber::fmt().with_env_filter(what).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
 }
 
 /// Results go to standard output; a closed pipe is a failure like any other.

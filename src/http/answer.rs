@@ -15,8 +15,9 @@ use futures_util::FutureExt as _;
 use serde::Serialize;
 
 use super::document::plan::Plan;
+use super::document::resume::CURSOR_KEY;
 use super::limits;
-use super::refusal::{CODE, Code, error, set_code};
+use super::refusal::{CODE, Code, REQUEST_ID, error, set_code};
 
 /// What a client is given.
 #[derive(Debug, Serialize)]
@@ -67,6 +68,35 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// Names the request in errors that are ours, so that they can be found in the log.
+    #[must_use]
+    pub fn signed(mut self, request_id: &str) -> Self {
+        let (Self::Refused { errors } | Self::Executed { errors, .. }) = &mut self;
+        for error in errors.iter_mut().filter(|error| has_this_code(error, Code::Internal)) {
+            error.extensions.get_or_insert_default().set(REQUEST_ID, request_id);
+        }
+        self
+    }
+
+    /// What failed.
+    #[must_use]
+    pub fn into_errors(self) -> Vec<ServerError> {
+        let (Self::Refused { errors } | Self::Executed { errors, .. }) = self;
+        errors
+    }
+}
+
+/// Takes the cursor out of an answer to which one was asked for (`document::resume`).
+pub fn take_cursor(response: &mut Response) -> Option<String> {
+    let ConstValue::Object(root) = &mut response.data else { return None };
+    let (_, ConstValue::Object(answer)) = root.first_mut()? else { return None };
+    match answer.swap_remove(CURSOR_KEY)? {
+        ConstValue::String(cursor) => Some(cursor),
+        _ => None,
+    }
+}
+
 impl From<Vec<ServerError>> for Answer {
     fn from(errors: Vec<ServerError>) -> Self {
         Self::Refused { errors }
@@ -81,6 +111,12 @@ pub async fn guarded(answer: impl Future<Output = Answer>) -> Answer {
         Ok(Err(_)) => Answer::refused(error(Code::Internal, "Internal error.")),
         Err(_) => Answer::refused(error(Code::Timeout, "The request took too long; what it wrote may have been kept.")),
     }
+}
+
+/// Whether an error has this code.
+pub fn has_this_code(error: &ServerError, code: Code) -> bool {
+    let given = error.extensions.as_ref().and_then(|extensions| extensions.get(CODE));
+    matches!(given, Some(ConstValue::String(word)) if word == code.word())
 }
 
 fn has_code(error: &ServerError) -> bool {

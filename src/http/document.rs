@@ -11,6 +11,7 @@ mod choice;
 mod count;
 mod input;
 pub mod plan;
+pub mod resume;
 mod scan;
 mod syntax;
 #[cfg(test)]
@@ -37,6 +38,15 @@ pub struct Ask {
     pub operation_name: Option<String>,
     /// The variables as they were sent.
     pub variables: BTreeMap<Name, ConstValue>,
+    /// Given when a subscription's answers are to be events.
+    pub by_events: Option<ByEvents>,
+}
+
+/// How a subscription's answers become events.
+#[derive(Debug)]
+pub struct ByEvents {
+    /// The last event that the client got, when it comes back.
+    pub last_event_id: Option<String>,
 }
 
 /// A request that passed every check that can be made before validation.
@@ -47,6 +57,8 @@ pub struct Prepared {
     pub variables: Variables,
     /// What its operation is.
     pub kind: OperationType,
+    /// What its operation is called.
+    pub name: Option<Name>,
 }
 
 /// A document that is ready to be validated and run, with any variables like those that it was settled for.
@@ -90,10 +102,14 @@ fn request(document: ExecutableDocument, operation_name: Option<String>, variabl
 ///
 /// # Errors
 /// The errors to answer with; at least one, each with its code.
-pub fn prepare(ask: Ask, types: &Types) -> Result<Prepared, Vec<ServerError>> {
+pub fn prepare(mut ask: Ask, types: &Types) -> Result<Prepared, Vec<ServerError>> {
     scan::scan(&ask.query).map_err(|unreadable| vec![bad_input(unreadable.message())])?;
     let mut document = syntax::parse(&ask.query).map_err(|error| vec![error])?;
     let name = ask.operation_name.as_deref();
+    if let Some(ByEvents { last_event_id: Some(last) }) = &ask.by_events {
+        let operation = choice::find_mut(&mut document.operations, name)?;
+        resume::go_on(operation, last, &mut ask.variables, types)?;
+    }
     let defaults = choice::find(&document.operations, name)?.variable_definitions.iter().map(|it| &it.node);
     let value = |variable: &str| {
         let default = || defaults.clone().find(|it| it.name.node == variable)?.default_value.as_ref();
@@ -105,7 +121,7 @@ pub fn prepare(ask: Ask, types: &Types) -> Result<Prepared, Vec<ServerError>> {
     let ExecutableDocument { operations, fragments } = &mut document;
     let operation = choice::find_mut(operations, name)?;
     let kind = operation.ty;
-    let variables = variables::coerce(operation, ask.variables, types)?;
+    let variables = variables::coerce(operation, std::mem::take(&mut ask.variables), types)?;
     let removed = arguments::settle(operation, fragments, &variables, types)?;
     if kind == OperationType::Subscription {
         choice::single_root(operation)?;
@@ -113,18 +129,23 @@ pub fn prepare(ask: Ask, types: &Types) -> Result<Prepared, Vec<ServerError>> {
         choice::distinct_roots(operation, fragments)?;
     }
     let plan = plan::plan(operation, fragments, &variables, types);
+    if kind == OperationType::Subscription && ask.by_events.is_some() {
+        resume::ask_for_cursor(operation, types);
+    }
     if removed {
         // Other operations may use the variables that were taken out of fragments they share with this one.
         choice::keep_only(&mut document, name);
     }
 
-    let digest = digest(&ask.query, name, &variables);
+    let digest = digest(&ask, &variables);
+    let name = choice::name(&document.operations, name);
     let settled = Settled { document, operation_name: ask.operation_name, plan, digest };
-    Ok(Prepared { settled, variables, kind })
+    Ok(Prepared { settled, variables, kind, name })
 }
 
-/// Variables decide of a document what is taken out because they were left out, and what is skipped.
-fn digest(query: &str, name: Option<&str>, variables: &Variables) -> Digest {
+/// Variables decide of a document what is taken out because they were left out, and what is skipped; whoever wants events is
+/// told a cursor too, and may go on from one that stands in the document.
+fn digest(ask: &Ask, variables: &Variables) -> Digest {
     let mut sha = Sha256::new();
     let mut part = |text: &str, decides: u8| {
         // Its length keeps what follows apart.
@@ -132,8 +153,11 @@ fn digest(query: &str, name: Option<&str>, variables: &Variables) -> Digest {
         sha.update(text);
         sha.update([decides]);
     };
-    part(query, 0);
-    part(name.unwrap_or_default(), u8::from(name.is_some()));
+    let last_event_id = ask.by_events.as_ref().map(|events| events.last_event_id.as_deref());
+    for text in [Some(ask.query.as_str()), ask.operation_name.as_deref(), last_event_id.flatten()] {
+        part(text.unwrap_or_default(), u8::from(text.is_some()));
+    }
+    part("", u8::from(last_event_id.is_some()));
     for (name, value) in variables.iter() {
         part(name, if let ConstValue::Boolean(value) = value { u8::from(*value) } else { 2 });
     }

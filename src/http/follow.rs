@@ -16,7 +16,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
-use super::answer::{Answer, guarded};
+use super::answer::{Answer, guarded, take_cursor};
+use super::caller::{Named, traced};
 use super::document::{Digest, Prepared, Settled};
 use super::refusal::{Code, error};
 use super::{Door, limits};
@@ -24,8 +25,17 @@ use crate::app::App;
 use crate::domain::viewer::Viewer;
 use crate::graphql::{self as schema, Event, Same};
 
-/// What a subscription is given: an answer as JSON, or why it ends.
-pub type Given = Result<Arc<RawValue>, Vec<ServerError>>;
+/// What a subscription is given, or why it ends.
+pub type Given = Result<Told, Vec<ServerError>>;
+
+/// An answer of a subscription.
+#[derive(Clone)]
+pub struct Told {
+    /// As JSON.
+    pub answer: Arc<RawValue>,
+    /// Where to go on from, if that was asked for.
+    pub cursor: Option<Arc<str>>,
+}
 
 /// Something that is asked on behalf of a viewer, by one subscription or by many.
 struct Asking {
@@ -160,6 +170,7 @@ impl Shared {
 struct Following {
     app: App,
     asking: Arc<Asking>,
+    request_id: Arc<str>,
     /// None before it has begun.
     events: Option<BoxStream<'static, Event>>,
     /// When the answer that was given last was rendered, by the count of readings.
@@ -167,10 +178,23 @@ struct Following {
 }
 
 impl Door {
-    /// Runs a subscription: what its client is given, until it ends. An error is the end.
-    pub fn follow(&self, prepared: Prepared, viewer: Viewer) -> impl Stream<Item = Given> + Send + use<> {
-        let asking = self.askings.join(prepared, viewer);
-        let following = Following { app: self.app.clone(), asking, events: None, told_of: 0 };
+    /// Runs a subscription: what its client is given, until it ends. An error is the end. `id` is the client's name for it.
+    pub fn follow(
+        &self,
+        prepared: Prepared,
+        viewer: Viewer,
+        request_id: &Arc<str>,
+        id: Option<Arc<str>>,
+    ) -> impl Stream<Item = Given> + Send + Unpin + use<> {
+        let named = Named::of(&prepared);
+        let [request_id, of_panic] = [Arc::clone(request_id), Arc::clone(request_id)];
+        let following = Following {
+            app: self.app.clone(),
+            asking: self.askings.join(prepared, viewer),
+            request_id: Arc::clone(&request_id),
+            events: None,
+            told_of: 0,
+        };
         let given = unfold(Some(following), async |following| {
             let mut following = following?;
             let given = following.next().await?;
@@ -178,7 +202,10 @@ impl Door {
             Some((given, going_on))
         });
         // The panic hook has logged it.
-        AssertUnwindSafe(given).catch_unwind().map(|given| given.unwrap_or_else(|_| Err(vec![internal()])))
+        let given = AssertUnwindSafe(given).catch_unwind().map(move |given| {
+            given.unwrap_or_else(|_| Err(Answer::refused(internal()).signed(&of_panic).into_errors()))
+        });
+        traced(Box::pin(given), move || named.span(&request_id, id.as_deref()))
     }
 }
 
@@ -187,14 +214,13 @@ impl Following {
         let events = match &mut self.events {
             Some(events) => events,
             // What is awaited once, or seldom, is boxed: an idle subscription keeps no room for it.
-            None => match Box::pin(begin(&self.app, &self.asking)).await {
+            None => match Box::pin(begin(&self.app, &self.asking, &self.request_id)).await {
                 Ok(events) => self.events.insert(events),
                 Err(errors) => return Some(Err(errors)),
             },
         };
         let event = events.next().await?;
-        let rendered =
-            Box::pin(self.asking.render(&self.app, &event, self.told_of, Arc::strong_count(&self.asking) > 1));
+        let rendered = Box::pin(self.asking.render(&self.app, &event, self.told_of, &self.request_id));
         let Rendered { given, ended } = rendered.await;
         self.told_of = self.told_of.max(ended);
         Some(given)
@@ -202,34 +228,43 @@ impl Following {
 }
 
 impl Asking {
-    /// Tells an event, with an answer that was not rendered before `told_of`.
-    async fn render(&self, app: &App, event: &Event, told_of: u64, for_others: bool) -> Rendered {
-        let Some(same) = event.same().filter(|_| for_others) else { return self.rendered(app, event).await };
+    /// Tells an event, with an answer that was not rendered before `told_of`. What fails in one that others are given too
+    /// names the request that rendered it: the log tells of it there.
+    async fn render(self: &Arc<Self>, app: &App, event: &Event, told_of: u64, request_id: &str) -> Rendered {
+        let for_others = Arc::strong_count(self) > 1;
+        let Some(same) = event.same().filter(|_| for_others) else { return self.rendered(app, event, request_id).await };
         let answer = self.askings.rendering(self.asked.clone(), same, told_of, || app.feed.tick());
         let rendered = answer.get_or_init(async || {
-            let rendered = self.rendered(app, event).await;
-            let bytes = rendered.given.as_ref().map_or(0, |answer| answer.get().len());
+            let rendered = self.rendered(app, event, request_id).await;
+            let bytes = rendered.given.as_ref().map_or(0, |told| told.answer.get().len());
             self.askings.rendered(self.asked.clone(), same, &answer, bytes);
             rendered
         });
         rendered.await.clone()
     }
 
-    async fn rendered(&self, app: &App, event: &Event) -> Rendered {
+    async fn rendered(&self, app: &App, event: &Event, request_id: &str) -> Rendered {
+        let mut cursor = None;
         let answer = guarded(async {
-            Answer::finish(schema::tell(app, self.request(), &self.asked.1, event).await, &self.settled.plan)
+            let mut response = schema::tell(app, self.request(), &self.asked.1, event).await;
+            cursor = take_cursor(&mut response).map(Arc::from);
+            Answer::finish(response, &self.settled.plan)
         });
-        let given = match answer.await {
+        let given = match answer.await.signed(request_id) {
             // Going on would hide a gap.
             Answer::Executed { data: ConstValue::Null, errors } | Answer::Refused { errors } => Err(errors),
-            answer @ Answer::Executed { .. } => json(&answer),
+            answer @ Answer::Executed { .. } => json(&answer).map(|answer| Told { answer, cursor }),
         };
         Rendered { given, ended: app.feed.tick() }
     }
 }
 
 /// Begins what is asked: what it follows, or why it is refused.
-async fn begin(app: &App, asking: &Asking) -> Result<BoxStream<'static, Event>, Vec<ServerError>> {
+async fn begin(
+    app: &App,
+    asking: &Asking,
+    request_id: &str,
+) -> Result<BoxStream<'static, Event>, Vec<ServerError>> {
     let mut events = None;
     let answer = guarded(async {
         match schema::follow(app, asking.request(), &asking.asked.1).await {
@@ -241,14 +276,11 @@ async fn begin(app: &App, asking: &Asking) -> Result<BoxStream<'static, Event>, 
         }
     })
     .await;
-    match (events, answer) {
-        (Some(events), _) => Ok(events),
-        (None, Answer::Refused { errors } | Answer::Executed { errors, .. }) => Err(errors),
-    }
+    events.ok_or_else(|| answer.signed(request_id).into_errors())
 }
 
 /// An answer as it goes over the wire.
-pub fn json(answer: &Answer) -> Given {
+pub fn json(answer: &Answer) -> Result<Arc<RawValue>, Vec<ServerError>> {
     to_raw_value(answer).map(Arc::from).map_err(|cause| {
         tracing::error!(%cause, "an answer could not be written as JSON");
         vec![internal()]

@@ -70,3 +70,14 @@ pub const SOCKET_READ_BYTES: usize = 1024;
 pub const SOCKET_WRITE_BYTES: usize = 8 * 1024;
 /// Bytes of a close frame's reason: a control frame holds 125, two of them are the code (`socket/message.rs`).
 pub const CLOSE_REASON_BYTES: usize = 123;
+
+/// Documents known by their hash (`persisted.rs`).
+pub const REMEMBERED_DOCUMENTS: usize = 1_000;
+/// Bytes of all of them (`persisted.rs`).
+pub const REMEMBERED_BYTES: usize = 8 * 1024 * 1024;
+/// Callers whose requests are counted at once (`rate.rs`).
+pub const COUNTED_CALLERS: usize = 10_000;
+/// Between two signs of life of an event stream on which nothing happens (`sse.rs`).
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Characters of a request's id that is taken over from its sender (`caller.rs`).
+pub const REQUEST_ID_CHARS: usize = 128;

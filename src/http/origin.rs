@@ -1,6 +1,6 @@
-//! Who may knock: the names we are called by, and the pages whose scripts may open a socket.
+//! Who may knock: the names we are called by, and the pages whose scripts may open a socket or a stream.
 //!
-//! A page of another site can make a browser open a socket here, or have its own name resolve to this machine; the
+//! A page of another site can make a browser open one here, or have its own name resolve to this machine; the
 //! browser says so in Origin and Host. Programs send no Origin and are not held back by any of this.
 
 use std::net::SocketAddr;
@@ -39,46 +39,73 @@ impl FromStr for Origin {
     }
 }
 
+/// A name that we are called by, as in `books.example`: with any port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host(String);
+
+impl FromStr for Host {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let name = text.parse::<Authority>().ok().filter(|authority| authority.host() == text && !text.is_empty());
+        name.map(|authority| Self(authority.host().to_owned()))
+            .ok_or_else(|| "a host is a name or an address without a port, as in books.example".to_owned())
+    }
+}
+
 /// What Host and Origin may say.
 #[derive(Debug)]
 pub struct Allowed {
-    /// Listening on loopback: then there is no other name for us, and local pages are trusted.
+    /// Listening on loopback: then we have no other names but configured ones, and local pages are trusted.
     loopback: bool,
     origins: Vec<Origin>,
+    hosts: Vec<Host>,
 }
 
 impl Allowed {
-    /// By the address we listen on and the origins that were configured.
+    /// By the address we listen on, and the origins and names that were configured.
     #[must_use]
-    pub fn new(listen: SocketAddr, origins: &[Origin]) -> Self {
-        Self { loopback: listen.ip().is_loopback(), origins: origins.to_vec() }
+    pub fn new(listen: SocketAddr, origins: &[Origin], hosts: &[Host]) -> Self {
+        Self { loopback: listen.ip().is_loopback(), origins: origins.to_vec(), hosts: hosts.to_vec() }
     }
 
     /// Whether a request for this name is for us.
     fn host(&self, host: Option<&Authority>) -> bool {
-        if !self.loopback {
+        if !self.loopback && self.hosts.is_empty() {
             return true;
         }
         host.is_some_and(|host| {
             let is = |name: &str| name.eq_ignore_ascii_case(host.host());
-            LOOPBACK_NAMES.into_iter().any(is) || self.origins.iter().filter_map(|Origin(uri)| uri.host()).any(is)
+            self.hosts.iter().any(|Host(name)| is(name))
+                || self.loopback && LOOPBACK_NAMES.into_iter().any(is)
+                || self.loopback && self.origins.iter().filter_map(|Origin(uri)| uri.host()).any(is)
         })
     }
 
-    /// Whether a script of this origin may open a socket: our own page, a configured one, or a local one when we are.
+    /// Whether pages of this origin may read answers, beside our own.
+    #[must_use]
+    pub fn shares_with(&self, origin: &HeaderValue) -> bool {
+        let origin = origin.to_str().ok().and_then(|origin| origin.parse().ok());
+        origin.is_some_and(|Origin(origin)| self.is_configured(&origin))
+    }
+
+    fn is_configured(&self, origin: &Uri) -> bool {
+        let is = |Origin(allowed): &Origin| {
+            allowed.scheme() == origin.scheme() && allowed.authority() == origin.authority()
+        };
+        self.origins.iter().any(is)
+    }
+
+    /// Whether a script of this origin may open a socket or a stream: our own page, a configured one, or a local one when we are.
     #[must_use]
     pub fn origin(&self, headers: &HeaderMap) -> bool {
         let Some(origin) = headers.get(ORIGIN) else { return true };
         let Some(Origin(origin)) = origin.to_str().ok().and_then(|origin| origin.parse().ok()) else { return false };
         let name = origin.authority();
         let same = host(headers).as_ref() == name;
-        let configured = self
-            .origins
-            .iter()
-            .any(|Origin(allowed)| allowed.scheme() == origin.scheme() && allowed.authority() == name);
         let local = self.loopback
             && LOOPBACK_NAMES.iter().any(|local| origin.host().is_some_and(|name| local.eq_ignore_ascii_case(name)));
-        same || configured || local
+        same || self.is_configured(&origin) || local
     }
 }
 
@@ -109,7 +136,7 @@ mod tests {
     use super::*;
 
     fn allowed(listen: &str) -> Allowed {
-        Allowed::new(listen.parse().unwrap(), &["https://desk.example".parse().unwrap()])
+        Allowed::new(listen.parse().unwrap(), &["https://desk.example".parse().unwrap()], &[])
     }
 
     fn host_of(allowed: &Allowed, host: &str) -> bool {
@@ -127,6 +154,33 @@ mod tests {
         }
         assert!(!local.host(None));
         assert!(host_of(&allowed("0.0.0.0:4000"), "anything.example"));
+    }
+
+    #[test]
+    fn with_names_given_only_those_are_served() {
+        let hosts = ["books.example", "10.0.0.1"].map(|host| host.parse().unwrap());
+        let beyond = Allowed::new("0.0.0.0:4000".parse().unwrap(), &["https://desk.example".parse().unwrap()], &hosts);
+        for host in ["books.example", "BOOKS.example:443", "10.0.0.1:4000"] {
+            assert!(host_of(&beyond, host), "{host}");
+        }
+        for host in ["localhost", "desk.example", "10.0.0.2", "books.example.evil.example", ""] {
+            assert!(!host_of(&beyond, host), "{host}");
+        }
+        let local = Allowed::new("127.0.0.1:4000".parse().unwrap(), &[], &hosts);
+        assert!(host_of(&local, "books.example") && host_of(&local, "localhost:4000"));
+        for text in ["", "books.example:443", "https://books.example", "a b", "user@books.example"] {
+            assert!(text.parse::<Host>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn answers_are_shared_with_configured_origins_alone() {
+        let local = allowed("127.0.0.1:4000");
+        let shared = |origin: &str| local.shares_with(&origin.parse().unwrap());
+        assert!(shared("https://desk.example"));
+        for origin in ["null", "*", "", "http://desk.example", "https://desk.example:8443", "http://localhost:5173"] {
+            assert!(!shared(origin), "{origin}");
+        }
     }
 
     #[test]

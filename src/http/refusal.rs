@@ -8,6 +8,9 @@ use async_graphql::{ErrorExtensionValues, Pos, ServerError};
 /// The extension under which every error carries its code.
 pub const CODE: &str = "code";
 
+/// The extension that names the request, in an error that only the log explains.
+pub const REQUEST_ID: &str = "requestId";
+
 /// Why the door refuses. The words are part of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
@@ -17,8 +20,10 @@ pub enum Code {
     Unauthenticated,
     /// The page that asks, or the name it asks under, is not one we serve.
     Forbidden,
-    /// As much as we take on is already under way.
+    /// As much as we take on is already under way, or asked too often.
     Busy,
+    /// No document is known by this hash: send its text with it.
+    PersistedQueryNotFound,
     /// It took longer than a request may.
     Timeout,
     /// Something here is broken; what, is in the log.
@@ -34,6 +39,7 @@ impl Code {
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden => "FORBIDDEN",
             Self::Busy => "BUSY",
+            Self::PersistedQueryNotFound => "PERSISTED_QUERY_NOT_FOUND",
             Self::Timeout => "TIMEOUT",
             Self::Internal => "INTERNAL",
         }

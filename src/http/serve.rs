@@ -6,6 +6,9 @@
 use std::io;
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -13,6 +16,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
+use super::caller::Peer;
+use super::patience::Patient;
 use super::{Door, limits, routes};
 use crate::app::App;
 
@@ -31,8 +36,14 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
     http.http1().timer(TokioTimer::new()).header_read_timeout(limits::HEADER_TIME).max_buf_size(limits::HEADER_BYTES);
     let connections = GracefulShutdown::new();
 
-    while let Some(stream) = accept(&listener, &shutdown).await {
-        let connection = http.serve_connection_with_upgrades(TokioIo::new(stream), service.clone());
+    while let Some((stream, peer)) = accept(&listener, &shutdown).await {
+        let service = service.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            service.call(request)
+        });
+        let stream = TokioIo::new(Patient::new(stream, limits::WRITE_TIME));
+        let connection = http.serve_connection_with_upgrades(stream, service);
         let connection = connections.watch(connection.into_owned());
         tokio::spawn(async move {
             if let Err(cause) = connection.await {
@@ -51,17 +62,17 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
 }
 
 /// The next connection; none when it is time to stop.
-async fn accept(listener: &TcpListener, shutdown: &CancellationToken) -> Option<TcpStream> {
+async fn accept(listener: &TcpListener, shutdown: &CancellationToken) -> Option<(TcpStream, Peer)> {
     loop {
         let accepted = shutdown.run_until_cancelled(listener.accept()).await?;
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, address)) => {
                 // Answers are written whole: waiting to fill a packet would only delay them.
                 if let Err(cause) = stream.set_nodelay(true) {
                     tracing::debug!(%cause, "a connection was gone at once");
                     continue;
                 }
-                return Some(stream);
+                return Some((stream, Peer(address.ip().to_canonical())));
             }
             Err(cause) => {
                 tracing::warn!(%cause, "a connection could not be accepted");

@@ -30,14 +30,14 @@ use self::operations::{Event, News, Operations};
 use super::accept::Media;
 use super::answer::Answer;
 use super::auth::{Ended, bearer, token_of};
-use super::document::prepare;
-use super::graphql::written;
+use super::caller::Caller;
+use super::graphql::{TOO_OFTEN, written};
 use super::refusal::{Code, bad_input, error};
 use super::{Door, ask, limits};
 use crate::domain::viewer::Viewer;
 
 /// Answers an upgrade request.
-pub async fn upgrade(door: Door, request: Request) -> Response {
+pub async fn upgrade(door: Door, caller: Caller, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     if !door.allowed.origin(&parts.headers) {
         let answer = Answer::refused(error(Code::Forbidden, "Pages of this origin may not open a socket."));
@@ -62,7 +62,7 @@ pub async fn upgrade(door: Door, request: Request) -> Response {
         .max_message_size(limits::BODY_BYTES)
         .max_frame_size(limits::BODY_BYTES)
         .on_upgrade(move |socket| async move {
-            Session::new(door, socket, token).run(refused).await;
+            Session::new(door, caller, socket, token).run(refused).await;
             drop(open);
         })
 }
@@ -83,6 +83,7 @@ impl From<Farewell> for End {
 
 struct Session {
     door: Door,
+    caller: Caller,
     socket: WebSocket,
     /// Who is on the other side; none until the connection is acknowledged.
     viewer: Option<Viewer>,
@@ -97,13 +98,13 @@ struct Session {
 }
 
 impl Session {
-    fn new(door: Door, socket: WebSocket, token: Option<String>) -> Self {
+    fn new(door: Door, caller: Caller, socket: WebSocket, token: Option<String>) -> Self {
         let mut pings = interval(limits::PING_EVERY);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         pings.reset();
         let patience = Some(Box::pin(sleep(limits::INIT_TIME)));
         let operations = Operations::default();
-        Self { door, socket, viewer: None, token, end_of_pass: None, operations, pings, patience }
+        Self { door, caller, socket, viewer: None, token, end_of_pass: None, operations, pings, patience }
     }
 
     /// Serves the socket; `refused` is what a client hears that does not speak our protocol.
@@ -199,14 +200,16 @@ impl Session {
         let prepared = if self.operations.is_full() {
             let message = format!("At most {} operations run on one socket.", limits::SOCKET_OPERATIONS);
             Err(vec![error(Code::Busy, message)])
+        } else if self.door.count(&viewer, &self.caller).is_err() {
+            Err(vec![error(Code::Busy, TOO_OFTEN)])
         } else {
             ask::from_value(payload)
                 .map_err(|message| vec![bad_input(message)])
-                .and_then(|ask| prepare(ask, &self.door.types))
+                .and_then(|asked| self.door.prepare(asked, None))
         };
         match prepared {
             Ok(prepared) => {
-                self.operations.start(id, prepared, &self.door, viewer);
+                self.operations.start(id, prepared, &self.door, viewer, &self.caller);
                 Ok(())
             }
             Err(errors) => self.say(&Outgoing::Error { id: &id, payload: &errors }).await,

@@ -18,13 +18,18 @@ fn run(args: &[&str]) -> Output {
 
 #[test]
 fn a_bad_setting_names_itself_and_what_it_accepts() {
-    let cases: [(&[&str], [&str; 2]); 8] = [
+    let cases: [(&[&str], [&str; 2]); 13] = [
         (&["serve", "--listen", "nonsense"], ["--listen", "nonsense"]),
         (&["serve", "--listen", "0.0.0.0:0"], ["WRITEWATCH_LISTEN", "--allow-open-access-beyond-loopback"]),
         (&["--listen", "[::]:0"], ["WRITEWATCH_LISTEN", "loopback"]),
         (&["serve", "--database-url", "mysql://x"], ["--database-url", "sqlite://"]),
         (&["migrate", "--database-url", "sqlite://"], ["--database-url", "file"]),
         (&["serve", "--allow-origin", "nonsense"], ["--allow-origin", "https://"]),
+        (&["serve", "--allow-host", "books.example:443"], ["--allow-host", "without a port"]),
+        (&["serve", "--rate-limit", "0"], ["--rate-limit", "0"]),
+        (&["serve", "--rate-burst", "5"], ["--rate-limit", "required"]),
+        (&["serve", "--persisted-documents", "/nowhere"], ["--persisted-documents", "cannot be read"]),
+        (&["schema", "--log-format", "xml"], ["--log-format", "json"]),
         (&["schema", "--log", "=="], ["--log", "=="]),
         (&["--listen", "127.0.0.1:0", "schema"], ["--listen", "schema"]),
     ];

@@ -84,7 +84,7 @@ async fn answered(query: &str, variables: Value) -> Answer {
     let schema = Schema::new(Query, EmptyMutation, EmptySubscription);
     let types = Types::read(&schema.sdl()).unwrap();
     let variables = serde_json::from_value(variables).unwrap();
-    let ask = Ask { query: query.to_owned(), operation_name: None, variables };
+    let ask = Ask { query: query.to_owned(), operation_name: None, variables, by_events: None };
     match prepare(ask, &types) {
         Ok(prepared) => {
             let (request, plan) = prepared.into_request();

@@ -50,6 +50,13 @@ pub fn find_mut<'a>(
     operation.map(|operation| &mut operation.node).ok_or_else(|| bad_input("The document has no such operation."))
 }
 
+/// What the operation is called that a request names, or the only one.
+#[must_use]
+pub fn name(operations: &DocumentOperations, name: Option<&str>) -> Option<Name> {
+    let DocumentOperations::Multiple(operations) = operations else { return None };
+    operations.keys().find(|given| name.is_none_or(|name| *given == name)).cloned()
+}
+
 /// Drops the other operations, and the fragments that only they spread.
 pub fn keep_only(document: &mut ExecutableDocument, name: Option<&str>) {
     let ExecutableDocument { operations, fragments } = document;

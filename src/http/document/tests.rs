@@ -8,7 +8,7 @@ use async_graphql::{Name, ServerError};
 use async_graphql_value::ConstValue;
 
 use super::types::Types;
-use super::{Ask, Prepared, prepare};
+use super::{Ask, ByEvents, Prepared, prepare};
 
 const SDL: &str = "
     enum State { LIVE DEAD }
@@ -28,7 +28,8 @@ const SDL: &str = "
         choose(by: Choice!): Int
     }
     type Mutation { act(input: Act!): Thing! }
-    type Subscription { changes(filter: Filter): Thing!, ticks: Int! }
+    type Change { id: ID!, cursor: String! }
+    type Subscription { changes(filter: Filter): Thing!, things(after: String): Change!, ticks: Int! }
     schema { query: Query mutation: Mutation subscription: Subscription }
 ";
 
@@ -43,7 +44,7 @@ fn types() -> Types {
 
 fn ask(query: &str, variables: &str) -> Ask {
     let variables: BTreeMap<Name, ConstValue> = serde_json::from_str(variables).unwrap();
-    Ask { query: query.to_owned(), operation_name: None, variables }
+    Ask { query: query.to_owned(), operation_name: None, variables, by_events: None }
 }
 
 fn checked(query: &str, variables: &str) -> Result<Prepared, Vec<ServerError>> {
@@ -306,4 +307,39 @@ fn documents_are_alike_where_variables_decide_nothing_of_them() {
         assert_ne!(of(r#"{"l":true,"o":"a"}"#), of(other), "{other}");
     }
     assert_ne!(digest("{ thing { id } }", "{}"), digest("query { thing { id } }", "{}"));
+}
+
+#[test]
+fn what_goes_by_events_is_not_like_what_goes_without_nor_like_what_goes_on_from_elsewhere() {
+    let digest = |by_events: Option<ByEvents>| {
+        let mut asked = ask("subscription { things { cursor } }", "{}");
+        asked.by_events = by_events;
+        prepare(asked, &types()).ok().unwrap().settled.digest
+    };
+    let events = |last: Option<&str>| Some(ByEvents { last_event_id: last.map(str::to_owned) });
+    let digests = [digest(None), digest(events(None)), digest(events(Some("a"))), digest(events(Some("b")))];
+    for (place, one) in digests.iter().enumerate() {
+        assert!(!digests[..place].contains(one), "{place}");
+    }
+}
+
+#[test]
+fn the_last_event_takes_the_place_of_after() {
+    let settled = |query: &str| {
+        let mut asked = ask(query, r#"{"a":"old"}"#);
+        asked.by_events = Some(ByEvents { last_event_id: Some("last".to_owned()) });
+        let prepared = prepare(asked, &types()).map_err(|errors| errors[0].message.clone())?;
+        let (mut request, _) = prepared.into_request();
+        Ok::<_, String>((format!("{:?}", request.parsed_query().unwrap()), request.variables))
+    };
+    for query in ["{ things { id } }", "{ things(after: \"old\") { id } }", "{ things(after: null) { id } }"] {
+        let (document, _) = settled(&format!("subscription {query}")).unwrap();
+        assert!(document.contains("\"last\"") && !document.contains("old"), "{document}");
+        assert!(document.contains("__lastEventId"), "{document}");
+    }
+    let (_, variables) = settled("subscription ($a: String) { things(after: $a) { id } }").unwrap();
+    assert_eq!(variables.get("a"), Some(&ConstValue::from("last")));
+    for query in ["{ thing { id } }", "mutation { act { id } }", "subscription { ticks }"] {
+        assert!(settled(query).unwrap_err().starts_with("Last-Event-ID"), "{query}");
+    }
 }

@@ -14,9 +14,11 @@ use futures_util::FutureExt as _;
 use futures_util::stream::{self, AbortHandle, Abortable, BoxStream, SelectAll, StreamExt as _};
 use serde_json::value::RawValue;
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument as _;
 
 use crate::domain::viewer::Viewer;
-use crate::http::answer::{Answer, guarded};
+use crate::http::answer::Answer;
+use crate::http::caller::{Caller, Named};
 use crate::http::document::Prepared;
 use crate::http::follow::json;
 use crate::http::refusal::{Code, error};
@@ -72,10 +74,13 @@ impl Operations {
     }
 
     /// Starts an operation.
-    pub fn start(&mut self, id: String, prepared: Prepared, door: &Door, viewer: Viewer) {
+    pub fn start(&mut self, id: String, prepared: Prepared, door: &Door, viewer: Viewer, caller: &Caller) {
         let is_request = prepared.kind != OperationType::Subscription;
-        let events =
-            if is_request { request(&id, prepared, door, viewer) } else { follow(&id, prepared, door, viewer) };
+        let events = if is_request {
+            request(&id, prepared, door, viewer, caller)
+        } else {
+            follow(&id, prepared, door, viewer, caller)
+        };
         let (abort, registration) = AbortHandle::new_pair();
         self.events.push(Abortable::new(events, registration));
         self.running.insert(id, Running { abort, is_request });
@@ -117,14 +122,16 @@ impl Operations {
 }
 
 /// A query or mutation: one answer and the end, or a refusal. A mutation runs to its end whoever still listens.
-fn request(id: &str, prepared: Prepared, door: &Door, viewer: Viewer) -> BoxStream<'static, Event> {
+fn request(id: &str, prepared: Prepared, door: &Door, viewer: Viewer, caller: &Caller) -> BoxStream<'static, Event> {
     let (id, door, is_query) = (id.to_owned(), door.clone(), prepared.kind == OperationType::Query);
-    let task = tokio::spawn(async move {
-        match guarded(door.run(prepared, viewer)).await {
+    let (span, caller) = (Named::of(&prepared).span(&caller.request_id, Some(&id)), caller.clone());
+    let answer = async move {
+        match door.run(prepared, viewer, &caller).await {
             Answer::Refused { errors } => Err(errors),
             executed @ Answer::Executed { .. } => json(&executed),
         }
-    });
+    };
+    let task = tokio::spawn(answer.instrument(span));
     let answer = async move {
         let joined = if is_query { AbortOnDropHandle::new(task).await } else { task.await };
         joined.unwrap_or_else(|_| Err(vec![error(Code::Internal, "Internal error.")]))
@@ -139,12 +146,13 @@ fn request(id: &str, prepared: Prepared, door: &Door, viewer: Viewer) -> BoxStre
 }
 
 /// A subscription: its events until it ends.
-fn follow(id: &str, prepared: Prepared, door: &Door, viewer: Viewer) -> BoxStream<'static, Event> {
-    let id: Box<str> = id.into();
-    let given = door.follow(prepared, viewer).map(Some).chain(stream::once(ready(None)));
+fn follow(id: &str, prepared: Prepared, door: &Door, viewer: Viewer, caller: &Caller) -> BoxStream<'static, Event> {
+    let id: Arc<str> = id.into();
+    let given = door.follow(prepared, viewer, &caller.request_id, Some(Arc::clone(&id)));
+    let given = given.map(Some).chain(stream::once(ready(None)));
     let news = given.scan(false, |failed, given| {
         ready(match given {
-            Some(Ok(answer)) => Some(News::Next(answer)),
+            Some(Ok(told)) => Some(News::Next(told.answer)),
             Some(Err(errors)) => {
                 *failed = true;
                 Some(News::Error(errors))

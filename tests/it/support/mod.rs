@@ -2,6 +2,7 @@
 //! stepped for one process. Owns no assertion about the product; each part fails loudly when something is missing.
 
 pub mod client;
+pub mod events;
 pub mod faketime;
 pub mod postgres;
 pub mod server;

@@ -69,8 +69,18 @@ impl Server {
 
     /// Asks the server to stop, as an init system does, and waits until it has.
     pub async fn terminate(&mut self) -> ExitStatus {
+        self.ask_to_stop();
+        self.stopped().await
+    }
+
+    /// Asks the server to stop.
+    pub fn ask_to_stop(&self) {
         let kill = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
         assert!(kill.expect("the kill command").success(), "the server is not there to stop");
+    }
+
+    /// Waits until the server has stopped.
+    pub async fn stopped(&mut self) -> ExitStatus {
         let stopped = timeout(STOPPED_WITHIN, async {
             loop {
                 if let Some(status) = self.child.try_wait().expect("the server's status") {

@@ -34,12 +34,13 @@ export async function withBrowser(test) {
 }
 
 // A page that remembers everything it must not do: a request to another origin, an error in the console, an exception.
-export async function openPage(browser, path, options = {}) {
+// `options.origin` is its server, when that is a test's own.
+export async function openPage(browser, path, { origin = server, ...options } = {}) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   page.setDefaultTimeout(DEADLINE_MS);
   const wrongs = [];
-  const own = (url) => ['blob:', 'data:'].some((kind) => url.startsWith(kind)) || originOf(url) === server;
+  const own = (url) => ['blob:', 'data:'].some((kind) => url.startsWith(kind)) || originOf(url) === origin;
   page.on('request', (request) => {
     if (!own(request.url())) wrongs.push(`left the origin: ${request.url()}`);
   });
@@ -51,7 +52,7 @@ export async function openPage(browser, path, options = {}) {
   });
   page.on('pageerror', (error) => wrongs.push(`exception: ${error.message}`));
   await options.prepare?.(page);
-  await page.goto(server + path);
+  await page.goto(origin + path);
   return { page, wrongs };
 }
 

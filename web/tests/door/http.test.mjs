@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { getIntrospectionQuery } from 'graphql';
 import {
   CLAIM,
-  JSON_TYPE,
   RESPONSE_JSON,
   assertRefused,
   claimInput,
@@ -22,55 +21,6 @@ async function isStored(operationId) {
   const { body } = await post({ query: LOOK, variables: { id: operationId } });
   return body.data.operation !== null;
 }
-
-test('T01: the media type asked for is the one answered', async () => {
-  for (const [accept, type] of [
-    [RESPONSE_JSON, RESPONSE_JSON],
-    [JSON_TYPE, JSON_TYPE],
-    ['*/*', JSON_TYPE],
-    [`${JSON_TYPE}, ${RESPONSE_JSON};q=0.1`, JSON_TYPE],
-  ]) {
-    const good = await post({ query: VIEWER }, { accept });
-    assert.equal(good.status, 200);
-    assert.match(good.type, new RegExp(`^${type.replace('+', '\\+')}; charset=utf-8$`));
-    assert.deepEqual(Object.keys(good.body.data.viewer), ['roles', 'did'], 'in the order asked');
-    const unknown = await post({ query: '{ nope }' }, { accept });
-    assertRefused(unknown);
-    assert.equal(unknown.status, type === RESPONSE_JSON ? 400 : 200);
-    assert.ok(unknown.type.startsWith(type));
-  }
-  const neither = await post({ query: VIEWER }, { accept: 'application/xml' });
-  assert.equal(neither.status, 406);
-});
-
-test('T03: batches are refused and nothing of them runs', async () => {
-  const input = claimInput();
-  for (const batch of [[{ query: CLAIM, variables: { input } }, { query: CLAIM, variables: { input } }], []]) {
-    const answer = await post(batch);
-    assert.equal(answer.status, 400);
-    assertRefused(answer);
-  }
-  assert.equal(await isStored(input.operationId), false);
-});
-
-test('T04 and T10: what is not a request is 400, in JSON, without a look inside', async () => {
-  for (const body of [
-    '',
-    '{"query":"{ viewer',
-    '"{ viewer { did } }"',
-    '{"query":{}}',
-    '{"query":"{ viewer { did } }","variables":[]}',
-    '{"variables":{}}',
-    '{"query":"{ viewer { did } }","operationName":"\\ud800"}',
-    Buffer.from([0x7b, 0x22, 0x71, 0xff, 0x22, 0x7d]),
-  ]) {
-    const answer = await post(body);
-    assert.equal(answer.status, 400, answer.text);
-    assert.match(answer.type, /^application\/json/);
-    assertRefused(answer);
-  }
-  assert.equal((await post({ query: VIEWER })).status, 200, 'the next request is served');
-});
 
 test('other types, encodings, methods and sizes have their status', async () => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16']) {
@@ -208,4 +158,47 @@ test('the root is the page, whatever a client says that it accepts', async () =>
   }
   const nothing = await fetch(`${server}/nothing`, { headers: { accept: '*/*' } });
   assert.equal(nothing.status, 404);
+});
+
+// Nothing of another origin, no script or style inside a page, no frame around it. TLS, and so HSTS, ends before us.
+test('every response has the headers that keep a browser safe', async () => {
+  const strict = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const editor = strict.replace("default-src 'self';", "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:;");
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await fetch(`${server}/`)).text())[1];
+  const page = { accept: 'text/html' };
+  for (const [path, options, status, policy] of [
+    ['/', { headers: page }, 200, strict],
+    ['/watches', { headers: page }, 200, strict],
+    ['/playground', { headers: page }, 200, editor],
+    [script, {}, 200, strict],
+    ['/nothing', {}, 404, strict],
+    ['/graphql?query={viewer{did}}', {}, 200, null],
+    ['/graphql', { method: 'PUT' }, 405, null],
+    ['/graphql?query={nope}', { headers: { accept: 'text/event-stream' } }, 200, null],
+    ['/graphql?query={viewer{did}}', { headers: { accept: 'text/html' } }, 406, null],
+    ['/healthz', {}, 200, null],
+  ]) {
+    const response = await fetch(server + path, options);
+    const of = (name) => response.headers.get(name);
+    await response.body?.cancel();
+    assert.equal(response.status, status, path);
+    for (const [name, value] of [
+      ['content-security-policy', policy],
+      ['x-frame-options', policy && 'DENY'],
+      ['x-content-type-options', 'nosniff'],
+      ['referrer-policy', 'no-referrer'],
+      ['cross-origin-resource-policy', 'same-origin'],
+      ['access-control-allow-origin', null],
+      ['set-cookie', null],
+      ['server', null],
+    ]) {
+      assert.equal(of(name), value, `${name} of ${path}`);
+    }
+    if (path.startsWith('/graphql')) assert.equal(of('cache-control'), 'no-store', path);
+  }
+});
+
+test('a page has no script and no style inside', async () => {
+  const text = await (await fetch(`${server}/`)).text();
+  assert.deepEqual([...text.matchAll(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|javascript:/gi)].map(String), []);
 });

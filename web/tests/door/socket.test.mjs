@@ -1,8 +1,9 @@
 // graphql-transport-ws, frame by frame: every close code, the order of messages, and who waits how long.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import WebSocket from 'ws';
-import { CLAIM, Socket, assertRefused, claimInput, post, socketEndpoint, within } from './support.mjs';
+import { CLAIM, Socket, assertRefused, claimInput, launch, post, socketEndpoint, within } from './support.mjs';
 
 const CHANGES = 'subscription { changes { cursor transition } }';
 const VIEWER = '{ viewer { roles did } }';
@@ -23,7 +24,23 @@ const closes = (name, options, code, act) =>
       assert.equal((await socket.closing()).code, code);
     }));
 
-closes('S05a: subscribe before init is 4401', { init: false }, 4401, (socket) => socket.subscribe('1', VIEWER));
+test('S05a: subscribe before init is 4401, and nothing runs', () =>
+  opened({ init: false }, async (socket) => {
+    const input = claimInput();
+    socket.subscribe('1', CLAIM, { input });
+    assert.equal((await socket.closing()).code, 4401);
+    const query = `{ operation(callerDid: "did:example:door", operationId: "${input.operationId}") { id } }`;
+    assert.equal((await post({ query })).body.data.operation, null);
+  }));
+
+test('S05b: what is sent behind the init runs after the acknowledgement', () =>
+  opened({ init: false }, async (socket) => {
+    socket.send({ type: 'connection_init' });
+    socket.subscribe('1', VIEWER);
+    assert.deepEqual(await socket.next(), { type: 'connection_ack' });
+    assert.deepEqual(Object.keys((await socket.next()).payload.data), ['viewer']);
+  }));
+
 closes('S05e: a second init is 4429', {}, 4429, (socket) => socket.send({ type: 'connection_init' }));
 closes('S05f: an unknown type is 4400', {}, 4400, (socket) => socket.send({ type: 'start', id: '1' }));
 closes('S05g: broken JSON is 4400', {}, 4400, (socket) => socket.send('{"type":"ping"'));
@@ -75,6 +92,7 @@ test('S05h: a document that is refused is an error message, and the socket lives
       { query: '{ nope }' },
       { query: '{' },
       { query: 'subscription { changes { cursor } watchChanged { cursor } }' },
+      { query: 'subscription { ...Two } fragment Two on Subscription { changes { cursor } watchChanged { cursor } }' },
       { query: 'subscription { nope }' },
       { query: `{ ${'viewer {'.repeat(100)}` },
       { query: CLAIM, variables: {} },
@@ -142,6 +160,31 @@ test('a client that closes is answered', () =>
     assert.equal((await socket.closing()).code, 1000);
   }));
 
+test('a server that stops answers what runs and says 1012 in a close frame', async () => {
+  const own = await launch();
+  try {
+    const url = own.graphql.replace(/^http/, 'ws');
+    const [idle, opening] = [await Socket.open({ url }), await Socket.open({ url, init: false })];
+    idle.subscribe('s', CHANGES);
+    idle.subscribe('q', VIEWER);
+    while ((await idle.next()).type !== 'complete');
+    const stopped = own.stop();
+    for (const socket of [idle, opening]) {
+      assert.deepEqual(await socket.closing(), { code: 1012, reason: 'Service Restart' });
+    }
+    assert.deepEqual(await stopped, { code: 0, signal: null });
+  } finally {
+    own.clear();
+  }
+});
+
+// Whether the server still has this client's connection, as the system sees it.
+function isConnected(port) {
+  const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n').map((row) => row.trim().split(/\s+/));
+  return rows.some(([, , address, state]) => address?.endsWith(remote) && state === '01');
+}
+
 test('pages of other origins open no socket', async () => {
   const attempt = (origin) =>
     within(
@@ -192,6 +235,51 @@ describe('patience', { concurrency: true }, () => {
       await within(25_000, 'a ping frame', socket.pinged, socket.closed);
       assert.equal((await socket.closing(15_000)).code, 1001);
     }));
+
+  test('a busy stream is not cut, whose client does nothing but take and answer pings', () =>
+    opened({}, async (socket) => {
+      const ownerDid = 'did:example:door-busy';
+      socket.subscribe('s', 'subscription ($filter: ChangeFilter) { changes(filter: $filter) { cursor } }', { filter: { ownerDid } });
+      let pings = 0;
+      let told = 0;
+      const started = performance.now();
+      // Longer than from a ping to the end of patience with it.
+      while (performance.now() - started < 33_000) {
+        await post({ query: CLAIM, variables: { input: claimInput({ ownerDid }) } });
+        const { type } = await socket.next();
+        if (type === 'ping') pings += 1;
+        else told += 1;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      assert.ok(pings >= 1 && told > 100, `${pings} pings, ${told} changes`);
+      assert.equal(socket.ws.readyState, WebSocket.OPEN);
+    }));
+
+  test('a client that takes nothing for ten seconds is let go', async () => {
+    const own = await launch();
+    const socket = await Socket.open({ url: own.graphql.replace(/^http/, 'ws') });
+    try {
+      socket.subscribe('s', 'subscription { changes { documentId } }');
+      socket.subscribe('q', VIEWER);
+      while ((await socket.next()).type !== 'complete');
+      const connection = socket.ws._socket;
+      const port = connection.localPort;
+      connection.pause();
+      const query = 'mutation ($inputs: [RecordWinnerInput!]!) { recordWinners(inputs: $inputs) { outcome } }';
+      for (let batch = 0; batch < 60; batch += 1) {
+        const inputs = Array.from({ length: 500 }, (_, n) => ({ documentId: `${batch}-${n}-${'x'.repeat(400)}`, digest: 'w' }));
+        assert.equal((await post({ query, variables: { inputs } }, {}, own.graphql)).status, 200);
+      }
+      assert.ok(isConnected(port), 'there for a while');
+      const gone = async () => {
+        while (isConnected(port)) await new Promise((resolve) => setTimeout(resolve, 100));
+      };
+      await within(25_000, "end of the server's patience", gone());
+    } finally {
+      socket.end();
+      own.clear();
+    }
+  });
 
   test('a client that sends no pings and answers frames only is kept', () =>
     opened({}, async (socket) => {

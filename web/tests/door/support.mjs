@@ -1,6 +1,10 @@
 // What the door's tests share: where the server is, requests of any form, and a socket whose frames can be awaited.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import WebSocket from 'ws';
 
 const address = process.env.WRITEWATCH_URL;
@@ -13,14 +17,19 @@ export const RESPONSE_JSON = 'application/graphql-response+json';
 export const JSON_TYPE = 'application/json';
 
 // POSTs a body as it is; its answer with the JSON parsed.
-export async function post(body, headers = {}) {
+export async function post(body, headers = {}, url = endpoint) {
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  const response = await fetch(endpoint, { method: 'POST', headers: { 'content-type': JSON_TYPE, ...headers }, body: text });
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': JSON_TYPE, ...headers }, body: text });
   return read(response);
 }
 
-export async function get(parameters, headers = {}) {
-  return read(await fetch(`${endpoint}?${new URLSearchParams(parameters)}`, { headers }));
+export async function get(parameters, headers = {}, url = endpoint) {
+  return read(await fetch(`${url}?${new URLSearchParams(parameters)}`, { headers }));
+}
+
+// The parameters of a request as a URL has them.
+export function inUrl({ query, variables, ...others }) {
+  return { ...(query && { query }), ...(variables && { variables: JSON.stringify(variables) }), ...others };
 }
 
 async function read(response) {
@@ -67,8 +76,8 @@ export function claimInput(fields = {}) {
 
 // A socket that keeps every frame it gets and lets a test wait for the next.
 export class Socket {
-  static async open({ protocols = 'graphql-transport-ws', init = true, ...options } = {}) {
-    const socket = new Socket(new WebSocket(socketEndpoint, protocols, options));
+  static async open({ protocols = 'graphql-transport-ws', init = true, url = socketEndpoint, ...options } = {}) {
+    const socket = new Socket(new WebSocket(url, protocols, options));
     await socket.opened;
     if (init) {
       socket.send({ type: 'connection_init' });
@@ -117,6 +126,118 @@ export class Socket {
   end() {
     this.ws.terminate();
   }
+}
+
+// An event stream whose events can be awaited one by one. Those that are no stream have a `status` and a `body` alone.
+export class Events {
+  static async open(asked, { by = 'POST', headers = {}, url = endpoint } = {}) {
+    const abort = new AbortController();
+    const accepting = { accept: 'text/event-stream', ...headers };
+    const response =
+      by === 'GET'
+        ? await fetch(`${url}?${new URLSearchParams(inUrl(asked))}`, { headers: accepting, signal: abort.signal })
+        : await fetch(url, {
+            method: 'POST',
+            headers: { 'content-type': JSON_TYPE, ...accepting },
+            body: typeof asked === 'string' ? asked : JSON.stringify(asked),
+            signal: abort.signal,
+          });
+    return new Events(response, abort);
+  }
+
+  #text = '';
+  #abort;
+  #reader;
+
+  constructor(response, abort) {
+    this.response = response;
+    this.status = response.status;
+    this.type = response.headers.get('content-type');
+    this.#abort = abort;
+    this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  }
+
+  // The next event or comment; undefined at the end.
+  next(ms = 10_000) {
+    return within(ms, 'an event', this.#next());
+  }
+
+  async #next() {
+    for (;;) {
+      const end = this.#text.indexOf('\n\n');
+      if (end >= 0) {
+        const block = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end + 2);
+        return parsedEvent(block);
+      }
+      const { done, value } = await this.#reader.read();
+      if (done) return undefined;
+      this.#text += value;
+    }
+  }
+
+  // Every event until the end.
+  async all() {
+    const events = [];
+    for (let event = await this.next(); event; event = await this.next()) events.push(event);
+    return events;
+  }
+
+  // The next event of the data, without comments.
+  async data() {
+    for (;;) {
+      const event = await this.next(20_000);
+      if (event?.comment === undefined) return event;
+    }
+  }
+
+  end() {
+    this.#abort.abort();
+  }
+}
+
+function parsedEvent(block) {
+  if (block.startsWith(':')) return { comment: block.slice(1) };
+  const fields = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+  return { ...fields, data: fields.data === '' ? '' : JSON.parse(fields.data) };
+}
+
+// A server of a test's own: `args` are its settings. It and its database end with `stop` or `kill`.
+export async function launch(args = [], { database, listen = '127.0.0.1:0', environment = {} } = {}) {
+  const binary = process.env.WRITEWATCH_BINARY;
+  assert.ok(binary, 'WRITEWATCH_BINARY must name the server, as scripts/with-server.sh does');
+  const folder = mkdtempSync(join(tmpdir(), 'writewatch-door.'));
+  const at = database ?? `sqlite://${folder}/writewatch.db`;
+  const child = spawn(binary, ['serve', '--database-url', at, '--listen', listen, ...args], { env: { ...process.env, ...environment } });
+  const own = { log: '', url: '', pid: child.pid, database: at };
+  child.stderr.on('data', (text) => (own.log += text));
+  const exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve({ code, signal })));
+  own.url = await within(
+    60_000,
+    'line that says where it listens',
+    new Promise((resolve) => {
+      let said = '';
+      child.stdout.on('data', (text) => {
+        said += text;
+        const url = /^writewatch listening on (.*)$/m.exec(said)?.[1];
+        if (url) resolve(url);
+      });
+    }),
+    exited.then(({ code }) => ({ code, reason: own.log })),
+  );
+  own.graphql = `${own.url}/graphql`;
+  own.exited = exited;
+  own.signal = (signal) => child.kill(signal);
+  own.memoryKb = () => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]);
+  own.stop = async () => {
+    child.kill('SIGTERM');
+    return within(30_000, 'end of the server', exited);
+  };
+  own.clear = () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return own;
 }
 
 // Waits for `awaited` until a deadline, or until `closed` says that nothing will come any more.
