@@ -92,7 +92,11 @@ async fn stop_on_signal(stop: CancellationToken) {
     signals.next().await;
     stop.cancel();
     let asked_again = tokio::time::timeout(STOP_TIME, signals.next()).await.is_ok();
-    complain(if asked_again { "asked to stop again: ending at once" } else { "stopping took too long: ending at once" });
+    complain(if asked_again {
+        "asked to stop again: ending at once"
+    } else {
+        "stopping took too long: ending at once"
+    });
     std::process::exit(STOPPED_HARD);
 }
 

@@ -20,7 +20,8 @@ use axum::response::Response;
 use super::Door;
 use super::accept::{Media, negotiate};
 use super::answer::Answer;
-use super::graphql::{forget, written};
+use super::caller::Caller;
+use super::graphql::{forget, too_often, written};
 use super::refusal::{Code, error};
 use crate::access::{Access, Standing};
 use crate::domain::viewer::{Roles, Viewer};
@@ -135,7 +136,13 @@ pub async fn guard(State(door): State<Door>, mut request: Request, next: Next) -
             next.run(request).await
         }
         Err(ended) => {
-            let media = negotiate(request.headers()).unwrap_or(Media::Json);
+            let media = negotiate(request.headers()).map_or(Media::Json, |accepted| accepted.media);
+            // Whoever tries tokens is counted by where it comes from.
+            let counted =
+                request.extensions().get::<Caller>().map_or(Ok(()), |caller| door.count(&Viewer::open(), caller));
+            if let Err(wait) = counted {
+                return too_often(media, wait);
+            }
             // A client that is still sending would not see our answer.
             forget(request.into_body()).await;
             let mut response = written(media, StatusCode::UNAUTHORIZED, &Answer::refused(ended.error()));

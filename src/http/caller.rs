@@ -48,8 +48,7 @@ pub async fn introduce(mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let path = &path[..path.floor_char_boundary(SHOWN_CHARS)];
     // As loud as an error, so that what is logged at any level bears the id.
-    let span =
-        tracing::error_span!("request", id = %request_id, method = %request.method(), path, operation = Empty, kind = Empty);
+    let span = tracing::error_span!("request", id = %request_id, method = %request.method(), path, operation = Empty, kind = Empty);
     let peer = request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Peer(address)| *address);
     request.extensions_mut().insert(Caller { request_id, peer });
     let answered = async {

@@ -232,7 +232,9 @@ impl Asking {
     /// names the request that rendered it: the log tells of it there.
     async fn render(self: &Arc<Self>, app: &App, event: &Event, told_of: u64, request_id: &str) -> Rendered {
         let for_others = Arc::strong_count(self) > 1;
-        let Some(same) = event.same().filter(|_| for_others) else { return self.rendered(app, event, request_id).await };
+        let Some(same) = event.same().filter(|_| for_others) else {
+            return self.rendered(app, event, request_id).await;
+        };
         let answer = self.askings.rendering(self.asked.clone(), same, told_of, || app.feed.tick());
         let rendered = answer.get_or_init(async || {
             let rendered = self.rendered(app, event, request_id).await;
@@ -260,11 +262,7 @@ impl Asking {
 }
 
 /// Begins what is asked: what it follows, or why it is refused.
-async fn begin(
-    app: &App,
-    asking: &Asking,
-    request_id: &str,
-) -> Result<BoxStream<'static, Event>, Vec<ServerError>> {
+async fn begin(app: &App, asking: &Asking, request_id: &str) -> Result<BoxStream<'static, Event>, Vec<ServerError>> {
     let mut events = None;
     let answer = guarded(async {
         match schema::follow(app, asking.request(), &asking.asked.1).await {

@@ -78,7 +78,8 @@ impl Exchange {
                 allowing("POST", refuse(media, Unfit(StatusCode::METHOD_NOT_ALLOWED, message)))
             }
             OperationType::Subscription if !events => {
-                let message = "A subscription needs \"accept: text/event-stream\", or a WebSocket (graphql-transport-ws).";
+                let message =
+                    "A subscription needs \"accept: text/event-stream\", or a WebSocket (graphql-transport-ws).";
                 refuse(media, Unfit(StatusCode::BAD_REQUEST, message.to_owned()))
             }
             OperationType::Subscription if self.foreign => {
@@ -232,7 +233,7 @@ fn refuse(media: Media, Unfit(status, message): Unfit) -> Response {
 }
 
 /// For one that asks more often than it may: how long to wait, in whole seconds.
-fn too_often(media: Media, wait: Duration) -> Response {
+pub fn too_often(media: Media, wait: Duration) -> Response {
     let answer = Answer::refused(error(Code::Busy, TOO_OFTEN));
     let mut response = written(media, StatusCode::TOO_MANY_REQUESTS, &answer);
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
@@ -241,7 +242,8 @@ fn too_often(media: Media, wait: Duration) -> Response {
 }
 
 fn not_acceptable() -> Response {
-    let message = "Answers come as application/graphql-response+json, application/json or text/event-stream.".to_owned();
+    let message =
+        "Answers come as application/graphql-response+json, application/json or text/event-stream.".to_owned();
     refuse(Media::Json, Unfit(StatusCode::NOT_ACCEPTABLE, message))
 }
 

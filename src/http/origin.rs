@@ -90,9 +90,8 @@ impl Allowed {
     }
 
     fn is_configured(&self, origin: &Uri) -> bool {
-        let is = |Origin(allowed): &Origin| {
-            allowed.scheme() == origin.scheme() && allowed.authority() == origin.authority()
-        };
+        let is =
+            |Origin(allowed): &Origin| allowed.scheme() == origin.scheme() && allowed.authority() == origin.authority();
         self.origins.iter().any(is)
     }
 

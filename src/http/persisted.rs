@@ -164,7 +164,9 @@ impl Memory {
         }
         while self.texts.len() >= limits::REMEMBERED_DOCUMENTS || self.bytes + text.len() > limits::REMEMBERED_BYTES {
             // A walk over all of them: they are few, and something is forgotten only for a text that is new.
-            let Some(oldest) = self.texts.iter().min_by_key(|(_, it)| it.last_used).map(|(hash, _)| *hash) else { break };
+            let Some(oldest) = self.texts.iter().min_by_key(|(_, it)| it.last_used).map(|(hash, _)| *hash) else {
+                break;
+            };
             self.bytes -= self.texts.remove(&oldest).map_or(0, |it| it.text.len());
         }
         self.bytes += text.len();

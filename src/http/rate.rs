@@ -86,7 +86,11 @@ mod tests {
         assert_eq!(rate.count_at(peer(1), start), Err(Duration::from_millis(100)));
         assert_eq!(rate.count_at(peer(2), start), Ok(()), "another caller");
         assert_eq!(rate.count_at(peer(1), start + Duration::from_millis(60)), Err(Duration::from_millis(40)));
-        assert_eq!(rate.count_at(peer(1), start + Duration::from_millis(100)), Ok(()), "what was refused is not counted");
+        assert_eq!(
+            rate.count_at(peer(1), start + Duration::from_millis(100)),
+            Ok(()),
+            "what was refused is not counted"
+        );
         assert!(rate.count_at(peer(1), start + Duration::from_millis(100)).is_err());
         let rested = start + Duration::from_secs(10);
         assert_eq!([(); 3].map(|()| rate.count_at(peer(1), rested)), [Ok(()); 3]);

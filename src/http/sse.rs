@@ -52,7 +52,11 @@ pub fn follow(door: &Door, prepared: Prepared, pass: Pass, caller: &Caller) -> R
             }
         };
         match next_given.await {
-            Err(ended) => Some((whole(&Answer::refused(ended.error())), Some((stream::empty().boxed(), Box::pin(pending()))))),
+            Err(ended) => {
+                given = stream::empty().boxed();
+                end_of_pass = Box::pin(pending());
+                Some((whole(&Answer::refused(ended.error())), Some((given, end_of_pass))))
+            }
             Ok(Err(_)) => Some((ALIVE, Some((given, end_of_pass)))),
             Ok(Ok(None)) => Some((COMPLETE, None)),
             Ok(Ok(Some(Ok(Told { answer, cursor })))) => {

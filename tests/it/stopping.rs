@@ -122,7 +122,9 @@ async fn s07_a_stop_finishes_what_runs_and_tells_who_waits_on_postgres() {
 async fn endless(server: &Server) -> TcpStream {
     let host = server.url().trim_start_matches("http://");
     let mut connection = TcpStream::connect(host).await.unwrap();
-    let head = format!("POST /graphql HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{{");
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{{"
+    );
     connection.write_all(head.as_bytes()).await.unwrap();
     // Answered after it on the same machine, so that it has been taken up.
     post(server.url(), "{ viewer { did } }", Value::Null).await;

@@ -17,7 +17,9 @@ pub struct Events {
 impl Events {
     /// Asks for a document by POST, as events.
     pub async fn open(url: &str, document: &str, request_id: &str) -> Self {
-        Self::try_open(url, document, request_id).await.unwrap_or_else(|failure| panic!("no stream from {url}: {failure}"))
+        Self::try_open(url, document, request_id)
+            .await
+            .unwrap_or_else(|failure| panic!("no stream from {url}: {failure}"))
     }
 
     async fn try_open(url: &str, document: &str, request_id: &str) -> Result<Self, Failure> {
