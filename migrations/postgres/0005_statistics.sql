@@ -151,3 +151,6 @@ END $$;
 CREATE TRIGGER kubun_connector_operation_gone AFTER DELETE ON kubun_connector_operation
     FOR EACH ROW WHEN (OLD.collectable IS NULL AND OLD.state IN ('committed', 'dead'))
     EXECUTE FUNCTION writewatch_unmark_collectable();
+
+-- One owner's sync states, by connector.
+CREATE INDEX kubun_connector_sync_state_owner ON kubun_connector_sync_state (owner_did, connector_name);

@@ -136,3 +136,6 @@ WHEN OLD.collectable IS NULL AND OLD.state IN ('committed', 'dead') BEGIN
             AND newer.state IN ('committed', kubun_connector_operation.state) AND newer.owner_did = kubun_connector_operation.owner_did
             AND (newer.created_at, newer.caller_did, newer.operation_id) > (kubun_connector_operation.created_at, kubun_connector_operation.caller_did, kubun_connector_operation.operation_id)));
 END;
+
+-- One owner's sync states, by connector.
+CREATE INDEX kubun_connector_sync_state_owner ON kubun_connector_sync_state (owner_did, connector_name);

@@ -124,10 +124,11 @@ impl BookQuery {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Of this connector; of all when left out.")] connector_name: Option<String>,
+        #[graphql(desc = "Of this owner; of all when left out.")] owner_did: Option<String>,
         #[graphql(desc = "How many, 0 to 100; 50 when left out.")] first: Option<i32>,
         #[graphql(desc = "Only rows after this cursor.")] after: Option<String>,
     ) -> async_graphql::Result<SyncStateConnection> {
-        Ok(sync::list(ctx, connector_name, forward(first, after)).await?)
+        Ok(sync::list(ctx, connector_name, owner_did, forward(first, after)).await?)
     }
 
     /// The authorisation that is waited for under a state.

@@ -48,6 +48,24 @@ pub(super) struct WatchStatusCount {
     count: i32,
 }
 
+/// All operations of one state.
+#[derive(Debug, SimpleObject)]
+pub(super) struct OperationTotal {
+    /// The state.
+    state: OperationState,
+    /// How many.
+    count: i32,
+}
+
+/// All watches of one status.
+#[derive(Debug, SimpleObject)]
+pub(super) struct WatchTotal {
+    /// The status.
+    status: WatchStatus,
+    /// How many.
+    count: i32,
+}
+
 /// Operations and watches that wait for one reason.
 #[derive(Debug, SimpleObject)]
 pub(super) struct DeferReasonCount {
@@ -110,6 +128,7 @@ pub(super) struct Statistics {
     /// When it was asked: one time for all of it.
     now: i64,
     due: OnceCell<store::Due>,
+    totals: OnceCell<store::Totals>,
 }
 
 impl Statistics {
@@ -120,13 +139,25 @@ impl Statistics {
         });
         bounds::optional_key("filter.ownerDid", filter.owner_did.as_deref())?;
         bounds::optional_key("filter.connectorName", filter.connector_name.as_deref())?;
-        Ok(Self { filter, now: store(ctx).now_ms(), due: OnceCell::new() })
+        Ok(Self { filter, now: store(ctx).now_ms(), due: OnceCell::new(), totals: OnceCell::new() })
     }
 
     async fn due(&self, ctx: &Context<'_>) -> async_graphql::Result<&store::Due> {
         let due = self.due.get_or_try_init(|| store(ctx).count_due(viewer(ctx), &self.filter, self.now));
         Ok(due.await.map_err(Failure::from)?)
     }
+
+    async fn totals(&self, ctx: &Context<'_>) -> async_graphql::Result<&store::Totals> {
+        let totals = self.totals.get_or_try_init(|| store(ctx).count_totals(viewer(ctx), &self.filter));
+        Ok(totals.await.map_err(Failure::from)?)
+    }
+}
+
+fn totals<W: std::str::FromStr<Err = crate::domain::words::UnknownWord>, T>(
+    counts: &[(String, i64)],
+    each: impl Fn(W, i32) -> T,
+) -> Vec<T> {
+    counts.iter().filter_map(|(word, count)| Some(each(word.parse().ok()?, narrow(*count)))).collect()
 }
 
 fn store<'c>(ctx: &Context<'c>) -> &'c store::Store {
@@ -162,6 +193,18 @@ const BUCKETS_MOST: i32 = 200;
 /// How many there are of what, as far as the viewer may see it.
 #[Object]
 impl Statistics {
+    /// How many operations are in each state, whosever they are.
+    async fn operation_totals(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<OperationTotal>> {
+        let counts = self.totals(ctx).await?;
+        Ok(totals(&counts.operations, |state, count| OperationTotal { state, count }))
+    }
+
+    /// How many watches are in each status, whosever they are.
+    async fn watch_totals(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<WatchTotal>> {
+        let counts = self.totals(ctx).await?;
+        Ok(totals(&counts.watches, |status, count| WatchTotal { status, count }))
+    }
+
     /// How many operations are in each state, by connector and owner, the largest groups first. Beyond the first 1,000 groups by
     /// owner and connector the others are counted together, state by state, with an empty owner and connector.
     async fn operations_by_state(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<OperationStateCount>> {

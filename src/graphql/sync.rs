@@ -101,12 +101,15 @@ const LIST: &str = "syncStates";
 pub(super) async fn list(
     ctx: &Context<'_>,
     connector_name: Option<String>,
+    owner_did: Option<String>,
     args: PageArgs,
 ) -> Result<SyncStateConnection> {
     let slice = args.slice(ctx, |field, cursor| decode_cursor(LIST, "tt", field, cursor))?;
     bounds::optional_key("connectorName", connector_name.as_deref())?;
+    bounds::optional_key("ownerDid", owner_did.as_deref())?;
     let store = &ctx.data_unchecked::<Services>().store;
-    let page = store.sync_states(ctx.data_unchecked::<Arc<Viewer>>(), connector_name.as_deref(), &slice).await?;
+    let of = [connector_name.as_deref(), owner_did.as_deref()];
+    let page = store.sync_states(ctx.data_unchecked::<Arc<Viewer>>(), of, &slice).await?;
     Ok(SyncStateConnection::new(page, |row| {
         let key = [&row.connector_name, &row.owner_did].map(|part| KeyPart::Text(part.clone()));
         (encode_cursor(LIST, key.to_vec()), SyncState::from(row))

@@ -58,7 +58,7 @@ pub use operations::OperationJson;
 pub use outcomes::{Outcome, OverTime};
 pub use pools::{DatabaseUrl, Wakeups};
 pub use search::Found;
-pub use statistics::{Attention, Counted, Due, StatisticsFilter};
+pub use statistics::{Attention, Counted, Due, StatisticsFilter, Totals};
 pub use sweep_lists::{CANDIDATE_ORDER, CandidateFilter, RECEIPT_ORDER, ReceiptFilter};
 pub use tx::Tx;
 pub use upkeep::UpkeepTask;

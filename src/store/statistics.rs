@@ -92,8 +92,18 @@ pub struct Attention {
     pub sweep_refused: i64,
 }
 
+/// How many there are in each state or status, by its word.
+#[derive(Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are those of Statistics, where they are described")]
+pub struct Totals {
+    pub operations: Vec<(String, i64)>,
+    pub watches: Vec<(String, i64)>,
+}
+
+const BOOKS: [Book; 3] = [Book::Operations, Book::Watches, Book::Deferred];
+
 /// How a part of the books is told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Book {
     Operations,
     Watches,
@@ -243,18 +253,31 @@ impl Store {
         Ok(groups)
     }
 
-    /// How many need a person's eye, by reason. Those that are looked for as it is asked are counted to 10,000.
+    /// How many operations are in each state, and watches in each status.
     ///
     /// # Errors
-    /// When the database refuses, or a row cannot be.
-    pub async fn count_attention(&self, viewer: &Viewer, filter: &StatisticsFilter, now: i64) -> Result<Attention> {
+    /// When the database refuses.
+    pub async fn count_totals(&self, viewer: &Viewer, filter: &StatisticsFilter) -> Result<Totals> {
         let _turn = self.shared.statistics.acquire().await;
+        let mut totals = Totals::default();
+        for ((book, word), count) in self.totals(viewer, filter).await? {
+            match book {
+                _ if count == 0 => {}
+                Book::Operations => totals.operations.push((word, count)),
+                Book::Watches => totals.watches.push((word, count)),
+                Book::Deferred => {}
+            }
+        }
+        Ok(totals)
+    }
+
+    async fn totals(&self, viewer: &Viewer, filter: &StatisticsFilter) -> Result<BTreeMap<(Book, String), i64>> {
         self.count_books(COUNTS_A_READ).await?;
-        let mut totals: BTreeMap<(String, String), i64> = BTreeMap::new();
+        let mut totals = BTreeMap::new();
         for scope in &seen(viewer, filter.owner_did.as_deref()) {
             // One statement, so that what is counted meanwhile is in one part of it.
             let mut union = Select::default();
-            for book in [Book::Operations, Book::Watches, Book::Deferred] {
+            for book in BOOKS {
                 let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
                 let _ = write!(
                     union.text,
@@ -268,13 +291,22 @@ impl Store {
                 uncounted(&mut union, scope, book, filter);
                 union.text.push_str(") AS uncounted");
             }
-            for (book, word, count) in union.all::<(String, String, i64)>(&mut self.read().await?, 1).await? {
-                *totals.entry((book, word)).or_default() += count;
+            for (name, word, count) in union.all::<(String, String, i64)>(&mut self.read().await?, 1).await? {
+                let book = BOOKS.into_iter().find(|book| book.word() == name);
+                *totals.entry((book.unwrap_or(Book::Deferred), word)).or_default() += count;
             }
         }
-        let total = |book: Book, word: &str| {
-            totals.get(&(book.word().to_owned(), word.to_owned())).copied().unwrap_or_default()
-        };
+        Ok(totals)
+    }
+
+    /// How many need a person's eye, by reason. Those that are looked for as it is asked are counted to 10,000.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be.
+    pub async fn count_attention(&self, viewer: &Viewer, filter: &StatisticsFilter, now: i64) -> Result<Attention> {
+        let _turn = self.shared.statistics.acquire().await;
+        let totals = self.totals(viewer, filter).await?;
+        let total = |book: Book, word: &str| totals.get(&(book, word.to_owned())).copied().unwrap_or_default();
         let overdue = DueFilter { overdue_ms: LONG_MS, ..due(filter) };
         Ok(Attention {
             dead: total(Book::Operations, OperationState::Dead.as_str()),

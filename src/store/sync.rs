@@ -133,18 +133,19 @@ impl Store {
         self.by_node_key(&DIGESTED, SyncState::COLUMNS, viewer, node_keys).await
     }
 
-    /// A page of the sync states, of one connector or all, by key.
+    /// A page of the sync states, of one connector and owner or all, by key.
     ///
     /// # Errors
     /// When the database refuses, or a row cannot be.
     pub async fn sync_states(
         &self,
         viewer: &Viewer,
-        connector_name: Option<&str>,
+        [connector_name, owner_did]: [Option<&str>; 2],
         slice: &Slice,
     ) -> Result<Page<SyncState>> {
         let filter = |select: &mut Select| {
             select.equals("owner_did", viewer.confined_to());
+            select.equals("owner_did", owner_did);
             select.equals("connector_name", connector_name);
         };
         let list =

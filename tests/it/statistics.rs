@@ -58,7 +58,7 @@ fn of(viewer: Option<&str>, filter: &Value, callers: bool) -> String {
 on_both_engines! {
     async fn the_counts_are_what_the_books_hold_for_everybody_whoever_wrote(harness: Harness) {
         let fields = "operationsByState { state connectorName ownerDid count } watchesByStatus { status connectorName ownerDid count }
-            deferred { reason connectorName count }";
+            deferred { reason connectorName count } operationTotals { state count } watchTotals { status count }";
         let mut draw = draws(7);
         for step in 0..80 {
             scribble(&harness, &step.to_string(), &mut draw).await;
@@ -84,6 +84,11 @@ on_both_engines! {
                     let key = "upper(verification_status) || '|' || connector_name || '|' || owner_did";
                     let truth = in_truth(&harness, key, &watches).await;
                     assert_eq!(counted(&told["watchesByStatus"], &["status", "connectorName", "ownerDid"]), truth, "{why}");
+                    let totals = [("operationTotals", "state", "state", &operations), ("watchTotals", "status", "verification_status", &watches)];
+                    for (name, field, column, rows) in totals {
+                        let truth = in_truth(&harness, &format!("upper({column})"), rows).await;
+                        assert_eq!(counted(&told[name], &[field]), truth, "{name}: {why}");
+                    }
                     let key = "upper(defer_reason) || '|' || connector_name";
                     let waiting = format!("{operations} AND defer_reason IS NOT NULL AND state = 'attempted'");
                     let mut truth = in_truth(&harness, key, &waiting).await;

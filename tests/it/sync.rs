@@ -85,6 +85,12 @@ on_both_engines! {
         assert_eq!([&all[0]["connectorName"], &all[1]["connectorName"]], ["calendar", "contacts"]);
         let one = harness.ask(query, json!({ "name": "contacts" })).await["syncStates"]["nodes"].take();
         assert_eq!(one, json!([all[1]]));
+        advance(&harness, json!({ "ownerDid": "did:o2" })).await;
+        let of = "query($name: String, $owner: String) { syncStates(connectorName: $name, ownerDid: $owner) { nodes { connectorName ownerDid } } }";
+        let theirs = harness.ask(of, json!({ "owner": "did:o2" })).await["syncStates"]["nodes"].take();
+        assert_eq!(theirs, json!([{ "connectorName": "calendar", "ownerDid": "did:o2" }]));
+        let both = harness.ask(of, json!({ "owner": "did:o2", "name": "contacts" })).await["syncStates"]["nodes"].take();
+        assert_eq!(both, json!([]));
         let node = harness.ask("query($id: ID!) { node(id: $id) { ... on SyncState { connectorName } } }", json!({ "id": all[1]["id"] })).await;
         assert_eq!(node["node"]["connectorName"], "contacts");
         let single = harness.ask("{ syncState(connectorName: \"calendar\", ownerDid: \"did:o1\") { lastSyncedAt } }", json!({})).await;
