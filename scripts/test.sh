@@ -41,6 +41,9 @@ scripts/with-postgres.sh cargo test --locked 2>&1 | tee "$results"
 step "the door, by the usual clients"
 scripts/with-server.sh npm --prefix web run test:door
 
+step "signing in, by the usual clients"
+WRITEWATCH_AUTH=did WRITEWATCH_AUDIENCE=https://books.example scripts/with-server.sh npm --prefix web run test:sign-in
+
 step "the page, in a browser"
 scripts/with-server.sh npm --prefix web run test:browser
 
