@@ -33,7 +33,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
     CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/4000 && printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && test \"$status\" = 200"]
 ENTRYPOINT ["writewatch"]
 # A container's loopback cannot be reached from outside it, so the server has to listen on every address, and says so
-# with the flag that names the risk: until there is access control, whoever reaches the port may do everything. Publish
-# it to this host alone (`--publish 127.0.0.1:4000:4000`) and put no stranger on the container's network. A command of
-# your own in place of this one has to repeat the flag.
+# with the flag that names the risk: unless clients sign in (WRITEWATCH_AUTH=did), whoever reaches the port may do
+# everything. Publish it to this host alone then (`--publish 127.0.0.1:4000:4000`) and put no stranger on the container's
+# network. A command of your own in place of this one has to repeat the flag, or to have clients sign in.
 CMD ["serve", "--allow-open-access-beyond-loopback"]

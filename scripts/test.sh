@@ -45,6 +45,8 @@ step "the door's cases, on PostgreSQL"
 # shellcheck disable=SC2016
 scripts/with-postgres.sh bash -c \
   'WRITEWATCH_TEST_DATABASE=$WRITEWATCH_TEST_POSTGRES scripts/with-server.sh npm --prefix web run test:cases'
+step "signing in, by the usual clients"
+WRITEWATCH_AUTH=did WRITEWATCH_AUDIENCE=https://books.example scripts/with-server.sh npm --prefix web run test:sign-in
 
 step "the page, in a browser"
 scripts/with-server.sh npm --prefix web run test:browser

@@ -7,9 +7,11 @@ use hyper::Request;
 use serde_json::{Value, json};
 use writewatch::store::Engine;
 
+use crate::access::House;
 use crate::harness::{Database, claim};
-use crate::support::client::{post, send};
+use crate::support::client::{post, post_as, send};
 use crate::support::server::Server;
+use crate::support::signer::AUDIENCE;
 use crate::support::socket::{Arrival, subscribe};
 
 fn run(args: &[&str]) -> Output {
@@ -18,7 +20,7 @@ fn run(args: &[&str]) -> Output {
 
 #[test]
 fn a_bad_setting_names_itself_and_what_it_accepts() {
-    let cases: [(&[&str], [&str; 2]); 13] = [
+    let cases: [(&[&str], [&str; 2]); 19] = [
         (&["serve", "--listen", "nonsense"], ["--listen", "nonsense"]),
         (&["serve", "--listen", "0.0.0.0:0"], ["WRITEWATCH_LISTEN", "--allow-open-access-beyond-loopback"]),
         (&["--listen", "[::]:0"], ["WRITEWATCH_LISTEN", "loopback"]),
@@ -32,6 +34,12 @@ fn a_bad_setting_names_itself_and_what_it_accepts() {
         (&["schema", "--log-format", "xml"], ["--log-format", "json"]),
         (&["schema", "--log", "=="], ["--log", "=="]),
         (&["--listen", "127.0.0.1:0", "schema"], ["--listen", "schema"]),
+        (&["serve", "--auth", "basic"], ["--auth", "did"]),
+        (&["serve", "--auth", "did"], ["--audience", "WRITEWATCH_AUDIENCE"]),
+        (&["serve", "--auth", "did", "--audience", " "], ["--audience", "URL"]),
+        (&["serve", "--audience", "x"], ["--audience", "--auth did"]),
+        (&["serve", "--access-file", "x"], ["--access-file", "--auth did"]),
+        (&["token", "--key-file", "x", "--audience", "x", "--hours", "25"], ["--hours", "25"]),
     ];
     for (args, expected) in cases {
         let output = run(args);
@@ -41,6 +49,69 @@ fn a_bad_setting_names_itself_and_what_it_accepts() {
             assert!(said.contains(word), "{args:?} does not name {word}: {said}");
         }
     }
+}
+
+/// A server that does not know who may what does not begin.
+#[test]
+fn an_access_file_that_cannot_be_read_at_the_start_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("access.json");
+    let database = format!("sqlite://{}", folder.path().join("x.db").display());
+    let start = || {
+        let file = file.to_str().unwrap();
+        run(&[
+            "serve",
+            "--database-url",
+            &database,
+            "--listen",
+            "127.0.0.1:0",
+            "--auth",
+            "did",
+            "--audience",
+            "x",
+            "--access-file",
+            file,
+        ])
+    };
+    for text in [None, Some("{"), Some(r#"{"admins": []}"#), Some(r#"{"services": ["did:key:zNobody"]}"#)] {
+        if let Some(text) = text {
+            std::fs::write(&file, text).unwrap();
+        }
+        let output = start();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains("--access-file") && said.contains("access.json"), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn token_makes_a_key_for_its_owner_alone_and_tokens_that_sign_in() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let house = House::open(Engine::Sqlite).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key.json");
+    let make = || {
+        let output = run(&["token", "--key-file", file.to_str().unwrap(), "--audience", AUDIENCE, "--hours", "24"]);
+        assert!(output.status.success());
+        [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap().trim_end().to_owned())
+    };
+    let [token, said] = make();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let key = std::fs::read_to_string(&file).unwrap();
+    let did = said.split_whitespace().last().unwrap();
+    for token in [&token, &make()[0]] {
+        let (status, answer) =
+            post_as(house.server.url(), Some(&format!("Bearer {token}")), "{ viewer { did } }", json!({})).await;
+        assert_eq!((status, &answer["data"]["viewer"]["did"]), (200, &json!(did)));
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), key, "the key stays");
+    let secret: Value = serde_json::from_str(&key).unwrap();
+    assert!(!format!("{token}{said}").contains(secret["d"].as_str().unwrap()));
+    std::fs::write(&file, key.replace("\"d\":\"", "\"d\":\"A")).unwrap();
+    let output = run(&["token", "--key-file", file.to_str().unwrap(), "--audience", AUDIENCE]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("--key-file") && said.contains("JWK"), "{said}");
 }
 
 #[test]
