@@ -188,7 +188,9 @@ fn read(path: &Path) -> Result<Listed, String> {
 }
 
 fn parse(text: &str) -> Result<Listed, String> {
-    let listed: Listed = serde_json::from_str(text).map_err(|error| {
+    // An object, where the library would take a list of the members too.
+    let members = serde_json::from_str::<serde_json::Map<_, _>>(text);
+    let listed: Listed = members.and_then(|members| serde_json::from_value(members.into())).map_err(|error| {
         format!("must be {{\"services\": [DID …], \"operators\": [DID …], \"revoked\": [DID …]}}: {error}")
     })?;
     for (list, dids) in [("services", &listed.services), ("operators", &listed.operators), ("revoked", &listed.revoked)]
