@@ -81,7 +81,7 @@ impl<A: Act> Job for Pending<A> {
                 Ok(answer) => self.answer = Some(Ok(answer)),
                 // Refused before it wrote: the others' commit need not know.
                 Err(error @ (Error::BadInput(_) | Error::Forbidden(_))) if !tx.act_wrote() => {
-                    self.answer = Some(Err(error))
+                    self.answer = Some(Err(error));
                 }
                 Err(error) => return Err(error),
             }

@@ -41,6 +41,7 @@ impl DidKey {
     }
 
     /// The only algorithm of this key, as a header spells it.
+    #[must_use]
     pub const fn alg(&self) -> &'static str {
         match self {
             Self::Ed25519(_) => "EdDSA",
@@ -50,6 +51,7 @@ impl DidKey {
 
     /// Whether this key signed these bytes. Ed25519 is strict: keys of small order, for which signatures fit anything,
     /// are refused. ES256 is 64 bytes r, s, where s may be the high one of the two: signers emit either.
+    #[must_use]
     pub fn verifies(&self, signed: &[u8], signature: &[u8]) -> bool {
         match self {
             Self::Ed25519(key) => ed25519_dalek::Signature::from_slice(signature)
