@@ -26,22 +26,15 @@ const BULK: [(&str, &str); 4] = [
 /// The act of a row, with what it needs made.
 pub async fn asked(field: &str, of: &str, books: &Books, who: &Person) -> Asked {
     let (input, fields, does, nothing) = act(field, of, books, who).await;
-    let bulk = BULK.iter().find(|(name, _)| *name == field);
-    let (variables, head, place) = if let Some((_, kind)) = bulk {
+    let (variables, head, place) = if let Some((_, kind)) = BULK.iter().find(|(name, _)| *name == field) {
         let inputs = if input.is_array() { input } else { json!([input]) };
         let last = inputs.as_array().unwrap().len() - 1;
-        (
-            json!({ "inputs": inputs }),
-            format!("($inputs: [{kind}!]!) {{ {field}(inputs: $inputs)"),
-            format!("/{field}/{last}/{fields}"),
-        )
+        let head = format!("($inputs: [{kind}!]!) {{ {field}(inputs: $inputs)");
+        (json!({ "inputs": inputs }), head, format!("/{field}/{last}/{fields}"))
     } else {
         let kind = input_type(field);
-        (
-            json!({ "input": input }),
-            format!("($input: {kind}!) {{ {field}(input: $input)"),
-            format!("/{field}/{fields}"),
-        )
+        let head = format!("($input: {kind}!) {{ {field}(input: $input)");
+        (json!({ "input": input }), head, format!("/{field}/{fields}"))
     };
     // Where a payload says what came of it by an object, one of its fields is asked for.
     let selected = match fields {

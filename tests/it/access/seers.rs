@@ -94,6 +94,21 @@ on_both_engines! {
         assert_eq!(listed(&harness, "did:owner").await.len(), 2, "by now it is nobody's");
     }
 
+    async fn a_caller_that_finalizes_arms_the_owners_watch_and_is_not_shown_it(harness: Harness) {
+        let changes = json!({ "callerDid": "did:caller", "ownerDid": "did:owner", "documentId": "d" });
+        let id = harness.act("claimOperation", claim("k", &changes), "operation { id }").await["operation"]["id"].take();
+        let query = "mutation($input: FinalizeOperationInput!) { finalizeOperation(input: $input) { outcome watch { id } } }";
+        let input = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": "d", "sourceId": "s", "winnerDigest": "w" });
+        let answer = harness.answer_to(Viewer::of("did:caller"), query, json!({ "input": input })).await;
+        assert_eq!(answer["data"]["finalizeOperation"], json!({ "outcome": "FINALIZED", "watch": null }));
+        let query = "{ watches { nodes { ownerDid } } changes { nodes { entity } } }";
+        let seen = async |did| harness.answer_to(Viewer::of(did), query, json!({})).await["data"].take();
+        assert_eq!(seen("did:owner").await["watches"]["nodes"], json!([{ "ownerDid": "did:owner" }]));
+        let caller = seen("did:caller").await;
+        assert_eq!(caller["watches"]["nodes"], json!([]));
+        assert!(!caller["changes"].to_string().contains("WATCH"), "{caller}");
+    }
+
     /// Another owner's watch is neither shown nor told of.
     async fn a_winner_recorded_by_one_owner_shows_nothing_of_anothers(harness: Harness) {
         commit(&harness, "did:a", "did:a", "d").await;
