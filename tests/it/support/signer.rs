@@ -91,8 +91,7 @@ pub fn jwt(header: &Value, claims: &Value, sign: impl Fn(&[u8]) -> Vec<u8>) -> S
 
 fn merged(mut into: Value, from: &Value) -> Value {
     let members = into.as_object_mut().unwrap();
-    let Value::Object(from) = from else { panic!("not an object: {from}") };
-    members.extend(from);
+    members.extend(from.as_object().unwrap().clone());
     members.retain(|_, value| !value.is_null());
     into
 }
