@@ -65,7 +65,7 @@ impl Person {
     pub fn token_with(&self, header: Value, claims: Value) -> String {
         let now = now_s();
         let good = json!({ "iss": self.did, "aud": AUDIENCE, "iat": now, "exp": now + 3_600 });
-        jwt(&merged(json!({ "alg": self.alg(), "typ": "JWT" }), &header), &merged(good, &claims), |bytes| {
+        jwt(&merged(json!({ "alg": self.alg(), "typ": "JWT" }), header), &merged(good, claims), |bytes| {
             self.sign(bytes)
         })
     }
@@ -89,9 +89,10 @@ pub fn jwt(header: &Value, claims: &Value, sign: impl Fn(&[u8]) -> Vec<u8>) -> S
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(sign(signed.as_bytes())))
 }
 
-fn merged(mut into: Value, from: &Value) -> Value {
+fn merged(mut into: Value, from: Value) -> Value {
     let members = into.as_object_mut().unwrap();
-    members.extend(from.as_object().unwrap().clone());
+    let Value::Object(from) = from else { panic!("not an object: {from}") };
+    members.extend(from);
     members.retain(|_, value| !value.is_null());
     into
 }
