@@ -126,8 +126,9 @@ pub fn token_of(value: &str) -> Option<&str> {
 
 /// Lets a request to the API in, with its pass, before anything of it is read. An upgrade signs in by its first message.
 pub async fn guard(State(door): State<Door>, mut request: Request, next: Next) -> Response {
-    let asks = matches!(*request.method(), Method::GET | Method::POST);
-    if !asks || request.headers().contains_key(UPGRADE) {
+    // Clients of HTTP/2 offer an upgrade with any request.
+    let opens_a_socket = *request.method() == Method::GET && request.headers().contains_key(UPGRADE);
+    if opens_a_socket || !matches!(*request.method(), Method::GET | Method::POST) {
         return next.run(request).await;
     }
     match door.let_in(bearer(request.headers())) {

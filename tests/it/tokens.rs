@@ -151,6 +151,22 @@ async fn tokens_of_both_kinds_are_taken_within_their_time_and_a_minute_beyond() 
         let (_, answer) = claim_by(&house, &format!("Bearer {}", person.token()), &person.did, "k").await;
         assert_eq!(answer["data"]["claimOperation"]["outcome"], "CLAIMED");
     }
+    for (authorization, expected) in [(format!("Bearer {}", house.service.token()), 200), (String::new(), 401)] {
+        // As clients of HTTP/2 ask: a request that offers an upgrade is a request all the same.
+        let offering = Request::post(format!("{}/graphql", house.server.url()))
+            .header("content-type", "application/json")
+            .header("authorization", authorization)
+            .header("connection", "Upgrade, HTTP2-Settings")
+            .header("upgrade", "h2c")
+            .body(json!({ "query": "{ viewer { did } }" }).to_string());
+        assert_eq!(send(offering.unwrap()).await.unwrap().status(), expected);
+        for method in ["HEAD", "PUT", "OPTIONS"] {
+            let url = format!("{}/graphql?query=%7Bviewer%7Bdid%7D%7D", house.server.url());
+            let other = Request::builder().method(method).uri(url).body(String::new()).unwrap();
+            let status = send(other).await.unwrap().status().as_u16();
+            assert!((400..500).contains(&status), "{method}: {status}");
+        }
+    }
     for path in ["/healthz", "/readyz", "/"] {
         let response =
             send(Request::get(format!("{}{path}", house.server.url())).body(String::new()).unwrap()).await.unwrap();

@@ -123,8 +123,8 @@ on_both_engines! {
 
     /// A document with more operations than are looked at takes nothing from the others of its transaction.
     async fn a_document_of_very_many_operations_hides_no_other(harness: Harness) {
-        commit(&harness, "did:owner", "did:owner", "small").await;
-        commit(&harness, "did:crowd", "did:crowd", "a-crowd").await;
+        let own = json!({ "callerDid": "did:owner", "ownerDid": "did:owner", "documentId": "small" });
+        harness.act("claimOperation", claim("small", &own), "outcome").await;
         let series = match harness.engine {
             Engine::Sqlite => "(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10001) SELECT value FROM n)",
             Engine::Postgres => "generate_series(1, 10001) AS n(value)",
@@ -138,7 +138,7 @@ on_both_engines! {
         let inputs = json!([{ "documentId": "a-crowd", "digest": "w2" }, { "documentId": "small", "digest": "w2" }]);
         let query = "mutation($inputs: [RecordWinnerInput!]!) { recordWinners(inputs: $inputs) { outcome } }";
         harness.ask(query, json!({ "inputs": inputs })).await;
-        assert_eq!(listed(&harness, "did:owner").await, ["record_winner small"; 2]);
-        assert_eq!(listed(&harness, "did:crowd").await, ["record_winner a-crowd"; 2]);
+        assert_eq!(listed(&harness, "did:owner").await, ["record_winner small"]);
+        assert_eq!(listed(&harness, "did:crowd").await, ["record_winner a-crowd"]);
     }
 }
