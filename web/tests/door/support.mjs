@@ -183,12 +183,14 @@ export class Events {
     return events;
   }
 
-  // The next event of the data, without comments.
-  async data() {
-    for (;;) {
-      const event = await this.next(20_000);
-      if (event?.comment === undefined) return event;
-    }
+  // The next event that is no comment.
+  data(ms = 10_000) {
+    const data = async () => {
+      let event = await this.#next();
+      while (event?.comment !== undefined) event = await this.#next();
+      return event;
+    };
+    return within(ms, 'an event with data', data());
   }
 
   end() {
