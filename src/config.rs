@@ -132,8 +132,8 @@ pub struct Config {
     /// The names by which this server may be called.
     #[arg(
         long = "allow-host",
-        help = "Name by which clients may call this server, like books.example, beside localhost when it listens there; \
-        may be given several times; beyond this machine any name will do when none is given",
+        help = "Name by which clients may call this server beside localhost, like books.example; may be given several times; \
+        any name will do when it listens beyond this machine and none is given",
         env = "WRITEWATCH_ALLOW_HOST",
         value_delimiter = ',',
         value_name = "HOST"

@@ -77,7 +77,8 @@ impl Allowed {
         host.is_some_and(|host| {
             let is = |name: &str| name.eq_ignore_ascii_case(host.host());
             self.hosts.iter().any(|Host(name)| is(name))
-                || self.loopback && LOOPBACK_NAMES.into_iter().any(is)
+                // Nobody elsewhere can have these resolve to us.
+                || LOOPBACK_NAMES.into_iter().any(is)
                 || self.loopback && self.origins.iter().filter_map(|Origin(uri)| uri.host()).any(is)
         })
     }
@@ -159,10 +160,10 @@ mod tests {
     fn with_names_given_only_those_are_served() {
         let hosts = ["books.example", "10.0.0.1"].map(|host| host.parse().unwrap());
         let beyond = Allowed::new("0.0.0.0:4000".parse().unwrap(), &["https://desk.example".parse().unwrap()], &hosts);
-        for host in ["books.example", "BOOKS.example:443", "10.0.0.1:4000"] {
+        for host in ["books.example", "BOOKS.example:443", "10.0.0.1:4000", "localhost:4000"] {
             assert!(host_of(&beyond, host), "{host}");
         }
-        for host in ["localhost", "desk.example", "10.0.0.2", "books.example.evil.example", ""] {
+        for host in ["desk.example", "10.0.0.2", "books.example.evil.example", ""] {
             assert!(!host_of(&beyond, host), "{host}");
         }
         let local = Allowed::new("127.0.0.1:4000".parse().unwrap(), &[], &hosts);

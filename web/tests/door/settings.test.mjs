@@ -218,8 +218,8 @@ test('beyond loopback only the names that were given are served', () =>
         const asked = request({ hostname: '127.0.0.1', port, path: '/graphql?query={viewer{did}}', headers: { host } });
         asked.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject).end();
       });
-    for (const host of ['books.example', 'BOOKS.example:443', '10.0.0.1:4000']) assert.equal(await status(host), 200, host);
-    for (const host of ['evil.example', 'localhost', `127.0.0.1:${port}`, 'x.books.example']) assert.equal(await status(host), 421, host);
+    for (const host of ['books.example', 'BOOKS.example:443', '10.0.0.1:4000', 'localhost']) assert.equal(await status(host), 200, host);
+    for (const host of ['evil.example', '10.0.0.2', 'x.books.example']) assert.equal(await status(host), 421, host);
   }, { listen: '0.0.0.0:0' }));
 
 test('every response has its request id, the sender\'s own where it is one', async () => {
