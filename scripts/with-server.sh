@@ -42,5 +42,5 @@ until WRITEWATCH_URL=$(sed -n 's/^writewatch listening on //p' "$dir/out") && [ 
   [ "$SECONDS" -lt "$deadline" ] || { echo "with-server.sh: the server was not ready within a minute" >&2; exit 1; }
   sleep 0.05
 done
-export WRITEWATCH_URL
+export WRITEWATCH_URL WRITEWATCH_PID=$server
 "$@"

@@ -9,13 +9,14 @@ use async_graphql::Name;
 use async_graphql_value::ConstValue;
 
 use super::document::Ask;
+use super::json;
 
 /// Reads a request's body.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn from_json(body: &[u8]) -> Result<Ask, String> {
-    match json(body, "The body")? {
+    match json::read(body, "The body")? {
         ConstValue::List(_) => Err("Batches are not served: send one request at a time.".to_owned()),
         value => from_value(value),
     }
@@ -28,7 +29,7 @@ pub fn from_json(body: &[u8]) -> Result<Ask, String> {
 pub fn from_url(mut pairs: HashMap<String, String>) -> Result<Ask, String> {
     let mut decoded = |key: &'static str| {
         let text = pairs.remove(key).filter(|text| !text.is_empty());
-        text.map_or(Ok(ConstValue::Null), |text| json(text.as_bytes(), key))
+        text.map_or(Ok(ConstValue::Null), |text| json::read(text.as_bytes(), key))
     };
     let (variables, extensions) = (decoded("variables")?, decoded("extensions")?);
     map(extensions, "extensions")?;
@@ -68,11 +69,6 @@ fn map(value: ConstValue, key: &str) -> Result<BTreeMap<Name, ConstValue>, Strin
         ConstValue::Null => Ok(BTreeMap::new()),
         _ => Err(format!("The parameter \"{key}\" is an object.")),
     }
-}
-
-fn json(text: &[u8], what: &str) -> Result<ConstValue, String> {
-    serde_json::from_slice(text)
-        .map_err(|error| format!("{what} is not JSON: see line {}, column {}.", error.line(), error.column()))
 }
 
 #[cfg(test)]

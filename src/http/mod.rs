@@ -17,6 +17,7 @@ mod document;
 mod follow;
 mod graphql;
 mod health;
+mod json;
 mod limits;
 mod origin;
 mod refusal;

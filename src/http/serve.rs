@@ -6,12 +6,12 @@
 use std::io;
 use std::time::Duration;
 
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::{Door, limits, routes};
 use crate::app::App;
@@ -27,23 +27,34 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
     let door = Door::new(app, shutdown.clone()).map_err(io::Error::other)?;
     let sockets = door.sockets.clone();
     let service = TowerToHyperService::new(routes(door));
-    let mut http = auto::Builder::new(TokioExecutor::new()).http1_only();
-    http.http1().timer(TokioTimer::new()).header_read_timeout(limits::HEADER_TIME).max_buf_size(limits::HEADER_BYTES);
-    let connections = GracefulShutdown::new();
+    // HTTP/1.1 and nothing else: the builder that tells versions apart serves HTTP/2 with upgrades on, whatever it was told,
+    // under none of our limits, and waits for ever for a first byte.
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits::HEADER_TIME).max_buf_size(limits::HEADER_BYTES);
+    let connections = TaskTracker::new();
 
     while let Some(stream) = accept(&listener, &shutdown).await {
-        let connection = http.serve_connection_with_upgrades(TokioIo::new(stream), service.clone());
-        let connection = connections.watch(connection.into_owned());
-        tokio::spawn(async move {
-            if let Err(cause) = connection.await {
+        let connection = http.serve_connection(TokioIo::new(stream), service.clone()).with_upgrades();
+        let shutdown = shutdown.clone();
+        connections.spawn(async move {
+            let mut connection = std::pin::pin!(connection);
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = shutdown.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(cause) = ended {
                 tracing::debug!(%cause, "a connection ended early");
             }
         });
     }
 
     drop(listener);
+    connections.close();
     sockets.close();
-    let farewells = async { tokio::join!(connections.shutdown(), sockets.wait()) };
+    let farewells = async { tokio::join!(connections.wait(), sockets.wait()) };
     if tokio::time::timeout(limits::SHUTDOWN_TIME, farewells).await.is_err() {
         tracing::warn!("some clients did not let go in time");
     }
