@@ -23,6 +23,7 @@ use super::{Door, limits};
 use crate::app::App;
 use crate::domain::viewer::Viewer;
 use crate::graphql::{self as schema, Event, Same};
+use crate::metrics::Open;
 
 /// What a subscription is given: an answer as JSON, or why it ends.
 pub type Given = Result<Arc<RawValue>, Vec<ServerError>>;
@@ -164,13 +165,17 @@ struct Following {
     events: Option<BoxStream<'static, Event>>,
     /// When the answer that was given last was rendered, by the count of readings.
     told_of: u64,
+    _open: Open,
 }
 
 impl Door {
     /// Runs a subscription: what its client is given, until it ends. An error is the end.
     pub fn follow(&self, prepared: Prepared, viewer: Viewer) -> impl Stream<Item = Given> + Send + use<> {
         let asking = self.askings.join(prepared, viewer);
-        let following = Following { app: self.app.clone(), asking, events: None, told_of: 0 };
+        let metrics = self.app.store.metrics();
+        metrics.asked("subscription").result = "answered";
+        let open = metrics.subscription();
+        let following = Following { app: self.app.clone(), asking, events: None, told_of: 0, _open: open };
         let given = unfold(Some(following), async |following| {
             let mut following = following?;
             let given = following.next().await?;

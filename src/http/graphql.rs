@@ -18,7 +18,7 @@ use futures_util::StreamExt as _;
 use super::accept::{Media, negotiate};
 use super::answer::{Answer, guarded};
 use super::ask;
-use super::document::{Ask, prepare};
+use super::document::Ask;
 use super::refusal::{CODE, Code, bad_input, error};
 use super::{Door, limits, socket};
 use crate::domain::viewer::Viewer;
@@ -60,7 +60,7 @@ pub async fn other_method(request: Request) -> Response {
 }
 
 async fn answer(door: &Door, media: Media, ask: Ask, by_get: bool) -> Response {
-    let prepared = match prepare(ask, &door.types) {
+    let prepared = match door.prepare(ask) {
         Ok(prepared) => prepared,
         Err(errors) => return respond(media, &errors.into()),
     };

@@ -5,6 +5,7 @@
 //!                  │     └─ socket  upgrades ─┼─ ask ─ document ─ the schema ─ answer
 //!                  ├─ health, assets          │
 //!                  └─ origin  who may knock ──┘
+//! metrics, behind an address of its own
 //! ```
 //! Transports differ in their frames and status codes only: what a client may ask is decided in `document`, what it is
 //! given in `answer`, alike for all of them. Nothing here knows what an operation or a watch is.
@@ -19,6 +20,7 @@ mod graphql;
 mod health;
 mod json;
 mod limits;
+mod metrics;
 mod origin;
 mod refusal;
 mod serve;
@@ -26,7 +28,8 @@ mod socket;
 
 use std::sync::Arc;
 
-use async_graphql::parser;
+use async_graphql::parser::types::OperationType;
+use async_graphql::{ServerError, parser};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware;
@@ -37,9 +40,10 @@ use tower_http::compression::CompressionLayer;
 use tower_http::trace::TraceLayer;
 
 use self::answer::Answer;
-use self::document::Prepared;
 use self::document::types::Types;
+use self::document::{Ask, Prepared, prepare};
 use self::follow::Askings;
+pub use self::metrics::serve as serve_metrics;
 use self::origin::Allowed;
 pub use self::origin::Origin;
 pub use self::serve::serve;
@@ -69,10 +73,23 @@ impl Door {
         Ok(Self { app, types, allowed, askings, shutdown, sockets })
     }
 
+    /// Checks what a client asks, and counts what is refused.
+    fn prepare(&self, ask: Ask) -> Result<Prepared, Vec<ServerError>> {
+        prepare(ask, &self.types).inspect_err(|_| self.app.store.metrics().asked("none").result = "refused")
+    }
+
     /// Runs a query or mutation.
     async fn run(&self, prepared: Prepared, viewer: Viewer) -> Answer {
+        let kind = if prepared.kind == OperationType::Mutation { "mutation" } else { "query" };
+        let mut asked = self.app.store.metrics().asked(kind);
         let (request, plan) = prepared.into_request();
-        Answer::finish(schema::execute(&self.app, request, viewer).await, &plan)
+        let answer = Answer::finish(schema::execute(&self.app, request, viewer).await, &plan);
+        asked.result = match &answer {
+            Answer::Refused { .. } => "refused",
+            Answer::Executed { errors, .. } if errors.is_empty() => "answered",
+            Answer::Executed { .. } => "failed",
+        };
+        answer
     }
 }
 

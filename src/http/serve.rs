@@ -6,6 +6,7 @@
 use std::io;
 use std::time::Duration;
 
+use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -26,17 +27,32 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) -> io::Result<()> {
     let door = Door::new(app, shutdown.clone()).map_err(io::Error::other)?;
     let sockets = door.sockets.clone();
-    let service = TowerToHyperService::new(routes(door));
+    let farewells = async {
+        sockets.close();
+        sockets.wait().await;
+    };
+    connections(listener, routes(door), shutdown, farewells).await;
+    Ok(())
+}
+
+/// Serves connections until `shutdown` is cancelled, then lets go of them and waits for `farewells`, within the shutdown time.
+pub(super) async fn connections(
+    listener: TcpListener,
+    routes: Router,
+    shutdown: CancellationToken,
+    farewells: impl Future<Output = ()>,
+) {
+    let service = TowerToHyperService::new(routes);
     // HTTP/1.1 and nothing else: the builder that tells versions apart serves HTTP/2 with upgrades on, whatever it was told,
     // under none of our limits, and waits for ever for a first byte.
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits::HEADER_TIME).max_buf_size(limits::HEADER_BYTES);
-    let connections = TaskTracker::new();
+    let open = TaskTracker::new();
 
     while let Some(stream) = accept(&listener, &shutdown).await {
         let connection = http.serve_connection(TokioIo::new(stream), service.clone()).with_upgrades();
         let shutdown = shutdown.clone();
-        connections.spawn(async move {
+        open.spawn(async move {
             let mut connection = std::pin::pin!(connection);
             let ended = tokio::select! {
                 ended = connection.as_mut() => ended,
@@ -52,13 +68,10 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
     }
 
     drop(listener);
-    connections.close();
-    sockets.close();
-    let farewells = async { tokio::join!(connections.wait(), sockets.wait()) };
-    if tokio::time::timeout(limits::SHUTDOWN_TIME, farewells).await.is_err() {
+    open.close();
+    if tokio::time::timeout(limits::SHUTDOWN_TIME, async { tokio::join!(open.wait(), farewells) }).await.is_err() {
         tracing::warn!("some clients did not let go in time");
     }
-    Ok(())
 }
 
 /// The next connection; none when it is time to stop.

@@ -27,7 +27,6 @@ use async_graphql_axum::GraphQLProtocol;
 use self::operations::{Event, News, Operations};
 use super::accept::Media;
 use super::answer::Answer;
-use super::document::prepare;
 use super::graphql::written;
 use super::refusal::{Code, bad_input, error};
 use super::{Door, ask, limits};
@@ -50,7 +49,7 @@ pub async fn upgrade(door: Door, request: Request) -> Response {
         Err(_) => Farewell::SUBPROTOCOL,
     };
     // Taken now, so that stopping waits for this socket even while it is opening.
-    let open = door.sockets.token();
+    let open = (door.sockets.token(), door.app.store.metrics().socket());
     upgrade
         .protocols([PROTOCOL])
         .read_buffer_size(limits::SOCKET_READ_BYTES)
@@ -185,9 +184,7 @@ impl Session {
             let message = format!("At most {} operations run on one socket.", limits::SOCKET_OPERATIONS);
             Err(vec![error(Code::Busy, message)])
         } else {
-            ask::from_value(payload)
-                .map_err(|message| vec![bad_input(message)])
-                .and_then(|ask| prepare(ask, &self.door.types))
+            ask::from_value(payload).map_err(|message| vec![bad_input(message)]).and_then(|ask| self.door.prepare(ask))
         };
         match prepared {
             Ok(prepared) => {

@@ -62,8 +62,16 @@ pub fn count<'a>(
     types: &'a Types,
     variables: &'a dyn Fn(&str) -> Option<&'a ConstValue>,
 ) -> Result<(), ServerError> {
-    let mut counter =
-        Counter { document, types, variables, fragments: HashMap::new(), picked: false, open: 0, aliases: 0, directives: 0 };
+    let mut counter = Counter {
+        document,
+        types,
+        variables,
+        fragments: HashMap::new(),
+        picked: false,
+        open: 0,
+        aliases: 0,
+        directives: 0,
+    };
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
         counter.directives += operation.directives.len() as u64;
@@ -74,7 +82,11 @@ pub fn count<'a>(
         within(size.roots, limits::ROOT_FIELDS, "root fields in one operation")?;
         within(size.depth, limits::FIELD_DEPTH, "fields inside one another")?;
         within(size.selections, limits::EXPANDED_SELECTIONS, "selections with its fragments expanded")?;
-        within(size.rows - size.introspected, limits::ANSWER_FIELDS, "fields in the largest answer; ask for smaller pages")?;
+        within(
+            size.rows - size.introspected,
+            limits::ANSWER_FIELDS,
+            "fields in the largest answer; ask for smaller pages",
+        )?;
         within(size.introspected, limits::INTROSPECTED_FIELDS, "fields in the largest answer about the schema")?;
     }
     for name in document.fragments.keys() {

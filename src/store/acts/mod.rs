@@ -17,6 +17,7 @@ mod resume;
 mod retention;
 mod sweeps;
 mod sync;
+mod told;
 mod upkeep;
 mod verify;
 
