@@ -91,9 +91,9 @@ class Words:
         if kind == "DateTime":
             known = self.learned[name]
             return draw.choice(known) if known and draw.random() < 0.7 else draw.choice(self.times())
-        if kind == "String" and name in ("after", "before"):
-            # A cursor is of one list alone: mostly there is none.
-            return draw.choice(self.learned["cursor"]) if self.learned["cursor"] and draw.random() < 0.2 else None
+        if parent == "SweepDocumentInput":
+            # What is swept is gone: the others are for the acts that need them there.
+            return "doc-3"
         words = WORDS.get((name, kind))
         return draw.choice(words) if words else None
 
@@ -115,7 +115,7 @@ class Words:
         return whole
 
     def learn(self, data):
-        """Keeps ids, cursors and times of an answer."""
+        """Keeps ids and times of an answer."""
         if isinstance(data, list):
             for item in data:
                 self.learn(item)
@@ -132,7 +132,5 @@ class Words:
             kind = {"op": "operation", "wa": "watch"}.get(prefix, "other" if len(prefix) == 2 else None)
             if kind:
                 self.learned[kind].append(value)
-        elif name in ("cursor", "startCursor", "endCursor"):
-            self.learned["cursor"].append(value)
         elif name == "claimedUntil":
             self.learned[name].append(value)
