@@ -173,7 +173,7 @@ impl Door {
     pub fn follow(&self, prepared: Prepared, viewer: Viewer) -> impl Stream<Item = Given> + Send + use<> {
         let asking = self.askings.join(prepared, viewer);
         let metrics = self.app.store.metrics();
-        metrics.asked("subscription").result = "answered";
+        metrics.asked("subscription").result = "begun";
         let open = metrics.subscription();
         let following = Following { app: self.app.clone(), asking, events: None, told_of: 0, _open: open };
         let given = unfold(Some(following), async |following| {

@@ -139,7 +139,7 @@ async fn told_as_they_move(engine: Engine) {
     is(&found, "writewatch_graphql_requests_total{type=\"mutation\",result=\"answered\"}", 5.0);
     is(&found, "writewatch_graphql_requests_total{type=\"query\",result=\"refused\"}", 1.0);
     is(&found, "writewatch_graphql_requests_total{type=\"none\",result=\"refused\"}", 1.0);
-    is(&found, "writewatch_graphql_requests_total{type=\"subscription\",result=\"answered\"}", 1.0);
+    is(&found, "writewatch_graphql_requests_total{type=\"subscription\",result=\"begun\"}", 1.0);
     is(&found, "writewatch_sockets", 1.0);
     assert!(found["writewatch_feed_position"] > at_first["writewatch_feed_position"]);
     let pool = if engine == Engine::Sqlite { "readers" } else { "all" };
