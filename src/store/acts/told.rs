@@ -95,7 +95,9 @@ impl<A: Named> Named for Each<A> {
 
 impl<T: Told> Told for Vec<T> {
     fn tell(&self, count: &mut dyn FnMut(&'static str)) {
-        self.iter().for_each(|answer| answer.tell(count));
+        for answer in self {
+            answer.tell(count);
+        }
     }
 }
 

@@ -29,7 +29,8 @@ function judged({ closed = false, status, text }) {
   } catch {
     return { refused: status >= 400, status, codes: [], text };
   }
-  return { refused: !('data' in body), status, codes: (body.errors ?? []).map((error) => error.extensions?.code), text };
+  // What no field of was answered, ran as little as what has no data.
+  return { refused: (body.data ?? null) === null, data: body.data, status, codes: (body.errors ?? []).map((error) => error.extensions?.code), text };
 }
 
 // A request as JSON. Variables may come as text: what is nested deep enough could not be written otherwise.
@@ -58,10 +59,38 @@ export async function bySocket(ask) {
     const answer = await socket.next(PATIENCE_MS).catch((cause) => ({ type: 'closed', payload: String(cause.message) }));
     const { type, payload } = answer;
     const errors = type === 'error' ? payload : payload?.errors;
-    return { refused: type !== 'next', status: type, codes: (errors ?? []).map?.((error) => error.extensions?.code) ?? [], text: JSON.stringify(answer) };
+    const { data } = payload ?? {};
+    return { refused: type !== 'next', data, status: type, codes: (errors ?? []).map?.((error) => error.extensions?.code) ?? [], text: JSON.stringify(answer) };
   } finally {
     socket.end();
   }
 }
 
+// The first event of a stream is the answer; what follows of a subscription is not waited for.
+export function byEvents(ask) {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': JSON_TYPE, accept: 'text/event-stream' };
+    const asked = request(endpoint, { agent: false, timeout: PATIENCE_MS, method: 'POST', headers }, (response) => {
+      const { statusCode: status } = response;
+      const streams = /^text\/event-stream/.test(response.headers['content-type']);
+      let text = '';
+      const done = () => {
+        const data = streams ? /^data: ?(.*)$/m.exec(text)?.[1] : text;
+        resolve(judged({ status, text: data ?? '' }));
+        asked.destroy();
+      };
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+        if (streams && /^event: next\r?\n[^]*?\n\r?\n/m.test(text)) done();
+      });
+      response.on('end', done).on('error', () => {});
+    });
+    asked.on('timeout', () => asked.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)));
+    asked.on('error', (cause) => (['ECONNRESET', 'EPIPE'].includes(cause.code) ? resolve(judged({ closed: true, status: 0, text: '' })) : reject(cause)));
+    asked.end(written(ask));
+  });
+}
+
 export const senders = { POST: byPost, GET: byGet, WS: bySocket };
+// Server-sent events are served beside them from the version on that knows them.
+if ((await byEvents({ query: '{ __typename }' })).status !== 406) senders.SSE = byEvents;
