@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 from schemathesis.graphql import nodes
-from words import Words
+from words import CALLER, Words
 
 # What the words are learned from, beside the answers to what was generated.
 HARVEST = """{
@@ -30,8 +30,14 @@ HARVEST = """{
   sweepCandidates(first: 10) { nodes { id } }
   syncStates(first: 10) { nodes { id } }
 }"""
+# What is done by hand before each harvest, so that there are watches: they come of finished writes alone.
+CLAIM = "mutation ($input: ClaimOperationInput!) { claimOperation(input: $input) { operation { id } } }"
+FINALIZE = "mutation ($input: FinalizeOperationInput!) { finalizeOperation(input: $input) { watch { id } } }"
 # Fields between two harvests.
 FIELDS = 20
+# How many times as long it may go on where something was not reached.
+PATIENCE = 4
+MOST_FAILURES = 5
 # Examples of one field in a row, before the next has its turn.
 EXAMPLES = 4
 # How often what has a name of ours is put in its place.
@@ -56,6 +62,11 @@ class Sown(graphql.Visitor):
         whole = self.words.whole(graphql.get_named_type(self.info.get_input_type()), self.draw)
         if whole is not None and self.draw.random() < OFTEN:
             return graphql.ast_from_value(whole, graphql.get_named_type(self.info.get_input_type()))
+        names = [field.name.value for field in node.fields]
+        if str(graphql.get_named_type(self.info.get_input_type())) == "ClaimOperationInput" and "callerDid" not in names:
+            # Nobody is signed in to be taken for the caller.
+            caller = graphql.parse_value(f'{{callerDid: "{CALLER}"}}')
+            return graphql.ObjectValueNode(fields=(*node.fields, *caller.fields))
         return None
 
     def enter_object_field(self, node, *_):
@@ -69,8 +80,8 @@ class Sown(graphql.Visitor):
         if kind is None or graphql.is_list_type(graphql.get_nullable_type(kind)) or self.draw.random() >= OFTEN:
             return None
         named = graphql.get_named_type(kind)
-        if named.name == "String" and node.name.value in ("after", "before"):
-            # A cursor is of one list alone.
+        if node.name.value == "last" or (named.name == "String" and node.name.value in ("after", "before")):
+            # A cursor is of one list alone, and a page has one end.
             return graphql.REMOVE
         parent = self.info.get_parent_input_type() or self.info.get_parent_type()
         value = self.words.of(str(parent), node.name.value, named.name, self.draw)
@@ -86,7 +97,7 @@ class Run:
         self.words = Words(self.draw)
         self.schema = schemathesis.graphql.from_url(url, headers=headers)
         self.types = self.schema.client_schema
-        self.sent, self.reached, self.failures = {}, {}, []
+        self.sent, self.reached, self.failures, self.harvests = {}, {}, [], 0
 
     def sow(self, document):
         info = graphql.TypeInfo(self.types)
@@ -111,11 +122,20 @@ class Run:
             self.reached[label] = self.reached.get(label, 0) + 1
         self.words.learn(data)
 
-    def harvest(self):
-        answer = requests.post(self.url, json={"query": HARVEST}, headers=self.headers, timeout=30).json()
+    def post(self, query, given=None):
+        body = {"query": query, "variables": {"input": given}}
+        answer = requests.post(self.url, json=body, headers=self.headers, timeout=30).json()
         if "errors" in answer:
-            self.failures.append(f"harvest: {answer['errors']}")
-        self.words.learn(answer.get("data"))
+            self.failures.append(f"{query}: {answer['errors']}")
+            return {}
+        return answer["data"]
+
+    def harvest(self):
+        self.harvests += 1
+        claimed = self.post(CLAIM, self.words.claim(f"walk-{self.harvests}"))
+        if claimed:
+            self.post(FINALIZE, self.words.finalize(claimed["claimOperation"]["operation"]["id"]))
+        self.words.learn(self.post(HARVEST))
 
     def round(self, label, operation, number):
         @seed(number)
@@ -129,21 +149,26 @@ class Run:
 
         send()
 
-    def run(self, seconds):
-        ends = time.monotonic() + seconds
+    def run(self, seconds, missed):
+        """For so many seconds; for longer on a machine that has not got everything through by then."""
+        began = time.monotonic()
+
+        def over():
+            since = time.monotonic() - began
+            return len(self.failures) >= MOST_FAILURES or since >= PATIENCE * seconds or (since >= seconds and not missed())
+
         fields = [(operation.ok().label, operation.ok()) for operation in self.schema.get_all_operations()]
         # Each mutation twice for each query: it is they that have far to go.
         fields += [(label, operation) for label, operation in fields if label.startswith("Mutation.")]
         numbers = iter(range(1, sys.maxsize))
-        while time.monotonic() < ends and len(self.failures) < 5:
+        while not over():
             self.draw.shuffle(fields)
             for place, (label, operation) in enumerate(fields):
-                if time.monotonic() >= ends:
+                if over():
                     break
                 if place % FIELDS == 0:
                     self.harvest()
                 self.round(label, operation, self.draw.getrandbits(32) + next(numbers))
-        return fields
 
 
 def snake(name):
@@ -173,18 +198,24 @@ def main():
     schemathesis.graphql.scalar("JSON", st.sampled_from(["{}", "[1]", "x"]).map(nodes.String))
     headers = dict(header.split(": ", 1) for header in given_arguments.header)
     run = Run(given_arguments.url, given_arguments.seed, headers)
-    fields = {label for label, _ in run.run(given_arguments.seconds)}
+    fields = [operation.ok().label for operation in run.schema.get_all_operations()]
     mutations = sorted(label.split(".")[1] for label in fields if label.startswith("Mutation."))
+
+    def missed():
+        acts = counted(given_arguments.metrics)
+        return [name for name in mutations if not run.reached.get(f"Mutation.{name}") or not acts.get(snake(name))]
+
+    run.run(given_arguments.seconds, missed)
     acts = counted(given_arguments.metrics)
     for mutation in mutations:
         label = f"Mutation.{mutation}"
         print(f"{mutation:32} sent {run.sent.get(label, 0):6} reached {run.reached.get(label, 0):6} acts {acts.get(snake(mutation), 0):8.0f}")
-    missed = [name for name in mutations if not run.reached.get(f"Mutation.{name}") or not acts.get(snake(name))]
+    left = missed()
     queries = [label for label in fields if label.startswith("Query.") and not run.reached.get(label)]
-    print(f"{sum(run.sent.values())} requests; answered with data: {sum(run.reached.values())}; never answered: {missed + queries}")
+    print(f"{sum(run.sent.values())} requests; answered with data: {sum(run.reached.values())}; never answered: {left + queries}")
     for failure in run.failures:
         print(f"\nFAILED {failure[:3000]}")
-    if missed or run.failures:
+    if left or run.failures:
         sys.exit(f"failed; the same again with --seed {given_arguments.seed}")
 
 

@@ -6,12 +6,13 @@ from collections import defaultdict, deque
 from pathlib import Path
 
 FIXTURES = Path(__file__).parents[2] / "tests/fixtures/observations/observations.json"
+CALLER = "did:example:worker"
 HLC = ["1760000000000-0000-a", "1760000000001-0000-a", "1760000000001-0001-b"]
 
 # By the input field's name and type. What a type leaves out stays as it was generated.
 WORDS = {
     ("leaseToken", "String"): ["lease-1", "lease-2"],
-    ("callerDid", "String"): ["did:example:worker"],
+    ("callerDid", "String"): [CALLER],
     ("ownerDid", "String"): ["did:example:ada", "did:example:ben"],
     ("connectorName", "String"): ["calendar", "contacts"],
     ("operationId", "String"): [f"op-{n}" for n in range(40)],
@@ -106,13 +107,29 @@ class Words:
         """A whole input that no vocabulary could put together: a signed claim."""
         if str(kind) not in OBSERVATIONS:
             return None
-        copy = draw.choice(self.copies)
+        # Mostly one that the owner signed, so that it counts.
+        own = [copy for copy in self.copies if copy["signer"] == copy["owner"] and not copy["expired"]]
+        copy = draw.choice(own if draw.random() < 0.7 else self.copies)
         whole = {"owner": copy["owner"], "id": copy["id"]}
         if str(kind) == "ObservationRecordInput":
             whole |= {"opJwt": copy["jwt"], "payload": copy["payload"]}
         elif str(kind) == "PruneObservationInput":
             whole |= {"signer": copy["signer"]}
         return whole
+
+    def claim(self, operation_id):
+        """An operation that will be finished."""
+        words = {name: values[0] for (name, _), values in WORDS.items()}
+        names = ("callerDid", "ownerDid", "connectorName", "model", "accountKey", "target", "deterministicEventId", "payloadHash")
+        given = {name: words[name] for name in (*names, "leaseToken")}
+        return given | {"operationId": operation_id, "op": "CREATE", "leaseMs": 60_000}
+
+    def finalize(self, node):
+        """The finishing of it: a watch on one of the documents that nothing sweeps."""
+        document = self.draw.choice(["doc-1", "doc-2"])
+        source = f"source-{document[-1]}"
+        given = {"id": node, "leaseToken": "lease-1", "version": 0, "documentId": document}
+        return given | {"sourceId": source, "winnerDigest": "digest-1"}
 
     def learn(self, data):
         """Keeps ids and times of an answer."""

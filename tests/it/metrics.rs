@@ -1,7 +1,7 @@
 //! The metrics as a scraper reads them: the text format, values that move as the books do, labels that do not grow with them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hyper::Request;
 use hyper::header::CONTENT_TYPE;
@@ -72,15 +72,18 @@ fn metrics_url(server: &Server) -> String {
 
 /// Scrapes until the series says this.
 async fn until(url: &str, name: &str, wanted: f64) -> Series {
-    let began = Instant::now();
-    loop {
-        let found = series(&text(url).await);
-        if found.get(name) == Some(&wanted) {
-            return found;
+    let mut last = None;
+    let moved = tokio::time::timeout(MOVES_WITHIN, async {
+        loop {
+            let found = series(&text(url).await);
+            last = found.get(name).copied();
+            if last == Some(wanted) {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        assert!(began.elapsed() < MOVES_WITHIN, "{name} is {:?}, not {wanted}", found.get(name));
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    });
+    moved.await.unwrap_or_else(|_| panic!("{name} is {last:?}, not {wanted}"))
 }
 
 async fn act(server: &Server, mutation: &str, input: Value) -> Value {
