@@ -3,8 +3,6 @@
 //! Never on the port that clients reach. A scrape asks the database nothing: what has to be looked for there is looked for now
 //! and then by `upkeep::look`, however many scrape.
 
-use std::io;
-
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -22,13 +20,9 @@ use crate::store::QUEUED_ACTS;
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Serves the metrics until `shutdown` is cancelled.
-///
-/// # Errors
-/// None so far.
-pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) {
     let routes = Router::new().route("/metrics", get(metrics)).with_state(app);
     connections(listener, routes, shutdown, std::future::ready(())).await;
-    Ok(())
 }
 
 /// GET /metrics
