@@ -165,8 +165,8 @@ fn introspection_is_as_large_as_the_schema_makes_it() {
         (types(&circle(&circle(&circle(&names(50))))), true),
         (format!("{{ __type(name: \"Query\") {{ {} }} }}", circle(&circle(&circle(&circle(&names(500)))))), false),
         // A fragment is as large as where it is spread makes it.
-        (types("...A") + &format!("fragment A on __Type {{ fields {{ {} }} }}", names(300)), true),
-        (types(&circle(&circle("...A"))) + &format!("fragment A on __Type {{ fields {{ {} }} }}", names(300)), false),
+        (types("...A") + &format!("fragment A on __Type {{ fields {{ {} }} }}", names(400)), true),
+        (types(&circle(&circle("...A"))) + &format!("fragment A on __Type {{ fields {{ {} }} }}", names(400)), false),
     ] {
         let result = checked(&query, "{}").map_err(|errors| errors[0].message.clone()).map(drop);
         assert_eq!(result.is_ok(), passes, "{query}: {result:?}");
