@@ -157,21 +157,22 @@ describe('others meanwhile', () => {
     return { median: sorted[sorted.length >> 1], most: sorted.at(-1), count: sorted.length };
   };
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-  // Until the server has done what was asked of it: the next crowd is judged for itself.
-  const idle = async () => {
-    for (let n = 0; n < 100; n += 1) {
-      const began = cpuMs();
-      await pause(100);
-      if (cpuMs() - began <= 50) return;
-    }
-  };
   let quiet;
   // One of two processors may be the attackers' own, and the other the attacked answers': room is wide, and a server that
   // stands still for one of them has none.
-  const normal = ({ median, most, count }) => {
-    assert.ok(count > 0, 'nobody else was answered');
-    assert.ok(median <= 20 + 20 * quiet.median, `half of the others waited ${median.toFixed(1)} ms, where ${quiet.median.toFixed(1)} are usual`);
-    assert.ok(most <= 2_000 + 20 * quiet.most, `somebody waited ${most.toFixed()} ms, where ${quiet.most.toFixed()} are the most`);
+  const isNormal = ({ median, most, count }) =>
+    count > 0 && median <= 20 + 20 * quiet.median && most <= 2_000 + 20 * quiet.most;
+  const normal = (during) => assert.ok(isNormal(during), `others waited ${JSON.stringify({ quiet, during })} ms`);
+  // What somebody asks for is work like any other's, and takes the machine's time; once it is done, it is done.
+  const settled = async () => {
+    let during;
+    for (let n = 0; n < 20; n += 1) {
+      await waits();
+      await pause(500);
+      during = spread(await waits());
+      if (isNormal(during)) break;
+    }
+    normal(during);
   };
 
   before(async () => {
@@ -190,22 +191,18 @@ describe('others meanwhile', () => {
     }));
     const during = spread(await waits());
     t.diagnostic(`others waited ${JSON.stringify({ quiet, during })} ms`);
-    await idle();
     normal(during);
+    await settled();
     await served();
   });
 
   for (const crowd of crowds) {
     test(`wait no longer than usual beside ${crowd.name}`, async () => {
       const leave = await gather(crowd);
-      // What they ask for in the beginning is work like any other's; it is their being there that is looked at.
-      await idle();
-      await waits();
-      await pause(500);
-      const during = spread(await waits());
+      // With the crowd still there.
+      await settled();
       leave();
-      await idle();
-      normal(during);
+      await settled();
       await served();
     });
   }
