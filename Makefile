@@ -5,7 +5,8 @@
 # docker-check   the Dockerfile's steps in full, release build included, without a Docker engine (Debian)
 # chaos   the kill -9 rounds for longer than a test run has time for
 # soak    the feed under writers, kills and a crashing database: 20,000 changes over more than 3 minutes, on each engine
-.PHONY: run web build test check bench docker-check chaos soak
+# schemathesis   what schemathesis generates from the schema, for 10 minutes; SEED=… runs the same again (Debian: python3-venv)
+.PHONY: run web build test check bench docker-check chaos soak schemathesis
 
 run: web
 	cargo run --release --locked -- serve
@@ -36,6 +37,10 @@ chaos:
 soak:
 	WRITEWATCH_SOAK_CHANGES=20000 WRITEWATCH_SOAK_S=190 scripts/with-postgres.sh \
 		cargo test --locked --test it soak:: -- --nocapture --test-threads 1
+
+schemathesis:
+	cargo build --locked
+	scripts/schemathesis.sh 600 $(if $(SEED),--seed $(SEED))
 
 # The built page is made again only when something it is made from has changed.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json web/.npmrc

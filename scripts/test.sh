@@ -16,6 +16,7 @@ install_missing() {
   has debootstrap /usr/sbin/debootstrap
   has iproute2 '/*bin/ip'
   has curl /usr/bin/curl
+  has python3-venv '/usr/lib/python3*/ensurepip/__main__.py'
   [ ${#missing[@]} -gt 0 ] || return 0
 
   step "installing ${missing[*]}"
@@ -50,6 +51,9 @@ WRITEWATCH_AUTH=did WRITEWATCH_AUDIENCE=https://books.example scripts/with-serve
 
 step "the page, in a browser"
 scripts/with-server.sh npm --prefix web run test:browser
+
+step "what schemathesis generates"
+scripts/schemathesis.sh 60
 
 step "README's walk"
 scripts/walk.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command with a server of its own, on an empty embedded database and a free port, as WRITEWATCH_URL:
+# Runs a command with a server of its own, on an empty embedded database and a free port, as WRITEWATCH_URL (its process as
+# WRITEWATCH_PID; with WRITEWATCH_METRICS_LISTEN given, its metrics as WRITEWATCH_METRICS_URL):
 # scripts/with-server.sh npm --prefix web run test:browser
 # The server is the one that `cargo test` built; it and its database end with the command. WRITEWATCH_BINARY names it, for
 # tests that need one with other settings. With WRITEWATCH_TEST_DATABASE the database is that one, which stays.
@@ -43,5 +44,7 @@ until WRITEWATCH_URL=$(sed -n 's/^writewatch listening on //p' "$dir/out") && [ 
   [ "$SECONDS" -lt "$deadline" ] || { echo "with-server.sh: the server was not ready within a minute" >&2; exit 1; }
   sleep 0.05
 done
-export WRITEWATCH_URL
+# That of the metrics, where there are any, came before it.
+WRITEWATCH_METRICS_URL=$(sed -n 's/^writewatch metrics on //p' "$dir/out")
+export WRITEWATCH_URL WRITEWATCH_METRICS_URL WRITEWATCH_PID=$server
 "$@"

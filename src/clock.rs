@@ -41,6 +41,25 @@ pub struct Reading {
     pub after: Moment,
 }
 
+/// For what is measured, never for what is decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "this file is the one that reads the clock")]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// How long it has run.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
 impl Clock {
     /// A database clock that has not been set yet.
     #[must_use]

@@ -110,6 +110,9 @@ pub struct Config {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, env = "WRITEWATCH_LISTEN", default_value = "127.0.0.1:4000")]
     pub listen: SocketAddr,
+    /// Address and port on which metrics are served, for whoever reaches it; none when left out
+    #[arg(long, env = "WRITEWATCH_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub metrics_listen: Option<SocketAddr>,
     /// Origins of pages that may use this server beside its own.
     #[arg(
         long = "allow-origin",

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `domain` holds the rules, `store` the SQL and the one write path, `events` the change feed, `graphql` the schema,
-//! `http` the transports. `config`, `clock` and `entropy` are the only readers of the environment, of time and of
+//! `http` the transports; `metrics` counts for all of them. `config`, `clock` and `entropy` are the only readers of the environment, of time and of
 //! randomness. ARCHITECTURE.md has the map and the invariants.
 
 pub mod access;
@@ -20,5 +20,6 @@ pub mod events;
 pub mod graphql;
 pub mod http;
 pub mod keys;
+pub mod metrics;
 pub mod store;
 pub mod upkeep;

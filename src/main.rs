@@ -1,9 +1,11 @@
 //! The command: settings, wiring, and one of the subcommands.
 
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use writewatch::access::Access;
 use writewatch::app::App;
@@ -52,20 +54,33 @@ async fn serve(config: Config) -> Result<(), String> {
     let stop = CancellationToken::new();
     let access = Access::read(&config)?;
     let store = open(&config.database.database_url).await?;
-    let listener = tokio::net::TcpListener::bind(config.listen)
-        .await
-        .map_err(|error| format!("--listen (WRITEWATCH_LISTEN): cannot listen on {}: {error}", config.listen))?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let (listener, address) = listen("--listen (WRITEWATCH_LISTEN)", config.listen).await?;
+    let metrics = match config.metrics_listen {
+        Some(address) => Some(listen("--metrics-listen (WRITEWATCH_METRICS_LISTEN)", address).await?),
+        None => None,
+    };
     let loops = CancellationToken::new();
     let app = App::start(config, access, store.clone(), loops.clone()).await.map_err(|error| error.to_string())?;
     tokio::spawn(upkeep::run(app.clone(), loops.clone()));
     tokio::spawn(upkeep::keep_books(app.clone(), loops.clone()));
     tokio::spawn(stop_on_signal(stop.clone()));
+    if let Some((listener, address)) = metrics {
+        tokio::spawn(upkeep::look(app.clone(), loops.clone()));
+        tokio::spawn(http::serve_metrics(listener, app.clone(), loops.clone()));
+        tell(&format!("writewatch metrics on http://{address}/metrics"))?;
+    }
     tell(&format!("writewatch listening on http://{address}"))?;
     let served = http::serve(listener, app, stop).await;
     loops.cancel();
     store.close().await;
     served.map_err(|error| format!("the server failed: {error}"))
+}
+
+async fn listen(setting: &str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+    let listener =
+        TcpListener::bind(address).await.map_err(|error| format!("{setting}: cannot listen on {address}: {error}"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    Ok((listener, address))
 }
 
 async fn migrate(url: &DatabaseUrl) -> Result<(), String> {

@@ -1,4 +1,5 @@
-//! Upkeep: what is kept for a time is removed after it, in small batches, by one server at a time.
+//! Upkeep: what is kept for a time is removed after it, in small batches, by one server at a time; what is derived, counted and
+//! looked for beside the requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +10,9 @@ use crate::app::App;
 use crate::config::Upkeep as Settings;
 use crate::domain::viewer::Viewer;
 use crate::entropy::fresh_key;
+use crate::metrics::Look;
 use crate::store::acts::{Upkeep, UpkeepTask};
-use crate::store::{Error, Result};
+use crate::store::{Error, Result, StatisticsFilter};
 
 /// Rows of a batch: the longest that a writer waits for upkeep is one batch.
 const BATCH: i32 = 200;
@@ -20,6 +22,8 @@ pub(crate) const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
 /// Between two looks for what is to be derived or counted anew.
 const REFRESH: Duration = Duration::from_secs(1);
+/// Between two looks for what the metrics tell of the database.
+const LOOK: Duration = Duration::from_secs(10);
 /// Acts of each kind in one look; others' acts go between them.
 const REFRESHES: usize = 20;
 
@@ -48,6 +52,44 @@ pub async fn keep_books(app: App, stop: CancellationToken) {
     }
 }
 
+/// Looks into the database for what the metrics tell of it, now and then: a bounded look, however many scrape. Every server
+/// does, so that each tells the whole even while others are away.
+pub async fn look(app: App, stop: CancellationToken) {
+    loop {
+        match look_once(&app).await {
+            Ok(look) => app.store.metrics().looked(&look),
+            Err(error) => tracing::warn!(%error, "the metrics tell what was found before"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+async fn look_once(app: &App) -> Result<Look> {
+    let (viewer, all, now) = (Viewer::open(), StatisticsFilter::default(), app.store.now_ms());
+    let due = app.store.count_due(&viewer, &all, now).await?;
+    let attention = app.store.count_attention(&viewer, &all, now).await?;
+    Ok(Look {
+        at_ms: now,
+        feed_lag_ms: app.feed.lag_ms().await?,
+        due: [("operations", due.operations), ("watches", due.watches)],
+        oldest_due_ms: due.oldest_due_at.map_or(0, |at| (now - at).max(0)),
+        attention: [
+            ("dead", attention.dead),
+            ("needs_reconcile", attention.needs_reconcile),
+            ("repair_failed", attention.repair_failed),
+            ("maybe_sent", attention.maybe_sent),
+            ("lease_expired_long_ago", attention.lease_expired_long_ago),
+            ("waiting_for_auth", attention.waiting_for_auth),
+            ("offline", attention.offline),
+            ("overdue", attention.overdue),
+            ("sweep_refused", attention.sweep_refused),
+        ],
+    })
+}
+
 /// Does the upkeep every period until it is told to stop.
 pub async fn run(app: App, stop: CancellationToken) {
     let settings = app.config.upkeep.clone();
@@ -59,7 +101,7 @@ pub async fn run(app: App, stop: CancellationToken) {
     let period = Duration::from_secs(settings.upkeep_period_s.into());
     loop {
         tokio::select! {
-            () = round(&app, &settings, &holder) => {}
+            () = round(&app, &settings, &holder) => app.store.metrics().upkeep_round(),
             () = stop.cancelled() => return,
         }
         tokio::select! {
@@ -93,7 +135,10 @@ async fn round(app: &App, settings: &Settings, holder: &str) {
         match every_batch(app, holder, task, i64::from(days) * DAY_MS).await {
             Ok(0) => {}
             Ok(removed) => tracing::info!(task = task.name(), removed, "upkeep"),
-            Err(error) => tracing::warn!(task = task.name(), %error, "upkeep goes on in the next round"),
+            Err(error) => {
+                app.store.metrics().upkeep_failed(task.name());
+                tracing::warn!(task = task.name(), %error, "upkeep goes on in the next round");
+            }
         }
     }
 }
@@ -108,6 +153,7 @@ async fn every_batch(app: &App, holder: &str, task: UpkeepTask, keep_ms: i64) ->
             Ok(None) => return Ok(removed),
             Ok(Some(count)) => {
                 removed += count;
+                app.store.metrics().upkeep_removed(task.name(), count);
                 if i32::try_from(count).is_ok_and(|count| count < BATCH) {
                     return Ok(removed);
                 }

@@ -121,6 +121,12 @@ impl Feed {
         self.readings.tick()
     }
 
+    /// The number of the last change that was handed on.
+    #[must_use]
+    pub fn position(&self) -> i64 {
+        *self.position.borrow()
+    }
+
     /// How long the oldest change that was not handed on has waited, in ms; 0 when there is none.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use async_graphql::Name;
 use async_graphql_value::ConstValue;
 
+use super::json;
 use super::persisted::DocumentHash;
 
 /// What a client asks, before its document is known.
@@ -28,7 +29,7 @@ pub struct Asked {
 /// # Errors
 /// What is wrong with it.
 pub fn from_json(body: &[u8]) -> Result<Asked, String> {
-    match json(body, "The body")? {
+    match json::read(body, "The body")? {
         ConstValue::List(_) => Err("Batches are not served: send one request at a time.".to_owned()),
         value => from_value(value),
     }
@@ -41,7 +42,7 @@ pub fn from_json(body: &[u8]) -> Result<Asked, String> {
 pub fn from_url(mut pairs: HashMap<String, String>) -> Result<Asked, String> {
     let mut decoded = |key: &'static str| {
         let text = pairs.remove(key).filter(|text| !text.is_empty());
-        text.map_or(Ok(ConstValue::Null), |text| json(text.as_bytes(), key))
+        text.map_or(Ok(ConstValue::Null), |text| json::read(text.as_bytes(), key))
     };
     let (variables, extensions) = (decoded("variables")?, decoded("extensions")?);
     let mut text = |key| pairs.remove(key).filter(|text| !text.is_empty());
@@ -120,11 +121,6 @@ fn map(value: ConstValue, key: &str) -> Result<BTreeMap<Name, ConstValue>, Strin
         ConstValue::Null => Ok(BTreeMap::new()),
         _ => Err(format!("The parameter \"{key}\" is an object.")),
     }
-}
-
-fn json(text: &[u8], what: &str) -> Result<ConstValue, String> {
-    serde_json::from_slice(text)
-        .map_err(|error| format!("{what} is not JSON: see line {}, column {}.", error.line(), error.column()))
 }
 
 #[cfg(test)]

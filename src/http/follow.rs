@@ -24,6 +24,7 @@ use super::{Door, limits};
 use crate::app::App;
 use crate::domain::viewer::Viewer;
 use crate::graphql::{self as schema, Event, Same};
+use crate::metrics::Open;
 
 /// What a subscription is given, or why it ends.
 pub type Given = Result<Told, Vec<ServerError>>;
@@ -175,6 +176,7 @@ struct Following {
     events: Option<BoxStream<'static, Event>>,
     /// When the answer that was given last was rendered, by the count of readings.
     told_of: u64,
+    _open: Open,
 }
 
 impl Door {
@@ -188,12 +190,15 @@ impl Door {
     ) -> impl Stream<Item = Given> + Send + Unpin + use<> {
         let named = Named::of(&prepared);
         let [request_id, of_panic] = [Arc::clone(request_id), Arc::clone(request_id)];
+        let metrics = self.app.store.metrics();
+        metrics.asked("subscription").result = "begun";
         let following = Following {
             app: self.app.clone(),
             asking: self.askings.join(prepared, viewer),
             request_id: Arc::clone(&request_id),
             events: None,
             told_of: 0,
+            _open: metrics.subscription(),
         };
         let given = unfold(Some(following), async |following| {
             let mut following = following?;

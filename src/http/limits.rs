@@ -21,8 +21,14 @@ pub const FIELD_DEPTH: u64 = 16;
 pub const SELECTION_DEPTH: u64 = 24;
 /// Selections of an operation with every fragment expanded where it is spread (`document/count.rs`).
 pub const EXPANDED_SELECTIONS: u64 = 2_000;
-/// Fields of the largest possible answer: each times the rows of the pages they stand in (`document/count.rs`).
-pub const ANSWER_FIELDS: u64 = 500_000;
+/// Fields of the largest possible answer: each times the rows of the pages they stand in. Fifty full pages of twenty fields
+/// (`document/count.rs`).
+pub const ANSWER_FIELDS: u64 = 100_000;
+/// What a JSON value counts for among them: it may have 256 KiB, where another field has some bytes (`document/count.rs`).
+pub const JSON_VALUE_FIELDS: u64 = 200;
+/// Fields of the largest possible answer about the schema itself; `GraphiQL`'s introspection comes to two thirds of it
+/// (`document/count.rs`).
+pub const INTROSPECTED_FIELDS: u64 = 100_000;
 /// Rows of a page that is asked for without a size, and of the largest page (`document/count.rs`).
 pub const DEFAULT_PAGE_ROWS: u64 = 50;
 /// See `DEFAULT_PAGE_ROWS`.
@@ -33,6 +39,8 @@ pub const ERRORS: usize = 10;
 
 /// Bytes of a request body, and of a WebSocket message (`graphql.rs`, `socket.rs`).
 pub const BODY_BYTES: usize = 1024 * 1024;
+/// Values in the JSON of a request: one of two bytes takes fifty in memory (`json.rs`).
+pub const JSON_VALUES: usize = 100_000;
 /// Bytes of a body that is too long which are still read, so that its sender hears of it (`graphql.rs`).
 pub const FORGOTTEN_BYTES: usize = 16 * 1024 * 1024;
 /// From the first byte of a request's body to its answer (`graphql.rs`, `socket.rs`).

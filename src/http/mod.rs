@@ -6,6 +6,7 @@
 //!                  │           └─ socket  upgrades ──┘
 //!                  ├─ health, assets
 //!                  └─ caller, origin, cors, rate: who calls, from where, how often
+//! metrics, behind an address of its own
 //! ```
 //! Transports differ in their frames and status codes only: what a client may ask is decided in `document`, what it is
 //! given in `answer`, alike for all of them. Nothing here knows what an operation or a watch is.
@@ -21,7 +22,9 @@ mod document;
 mod follow;
 mod graphql;
 mod health;
+mod json;
 mod limits;
+mod metrics;
 mod origin;
 mod patience;
 mod persisted;
@@ -34,6 +37,7 @@ mod sse;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_graphql::parser::types::OperationType;
 use async_graphql::{ServerError, parser};
 use axum::Router;
 use axum::middleware;
@@ -48,6 +52,7 @@ use self::caller::Caller;
 use self::document::types::Types;
 use self::document::{Ask, ByEvents, Prepared};
 use self::follow::Askings;
+pub use self::metrics::serve as serve_metrics;
 use self::origin::Allowed;
 pub use self::origin::{Host, Origin};
 pub use self::persisted::DocumentList;
@@ -91,8 +96,12 @@ impl Door {
         self.rate.as_ref().map_or(Ok(()), |rate| rate.count(viewer, caller))
     }
 
-    /// Finds the document that a request means, and checks all that can be checked before it runs.
+    /// Finds the document that a request means, and checks all that can be checked before it runs; counts what is refused.
     fn prepare(&self, asked: Asked, by_events: Option<ByEvents>) -> Result<Prepared, Vec<ServerError>> {
+        self.prepared(asked, by_events).inspect_err(|_| self.app.store.metrics().asked("none").result = "refused")
+    }
+
+    fn prepared(&self, asked: Asked, by_events: Option<ByEvents>) -> Result<Prepared, Vec<ServerError>> {
         let Asked { query, hash, operation_name, variables } = asked;
         let sent_with_hash = hash.filter(|_| query.is_some());
         let query = self.documents.text(query, hash).map_err(|error| vec![error])?;
@@ -106,9 +115,17 @@ impl Door {
 
     /// Runs a query or mutation, within the time that a request has.
     async fn run(&self, prepared: Prepared, viewer: Viewer, caller: &Caller) -> Answer {
+        let kind = if prepared.kind == OperationType::Mutation { "mutation" } else { "query" };
+        let mut asked = self.app.store.metrics().asked(kind);
         let (request, plan) = prepared.into_request();
         let answer = async { Answer::finish(schema::execute(&self.app, request, viewer).await, &plan) };
-        guarded(answer).await.signed(&caller.request_id)
+        let answer = guarded(answer).await.signed(&caller.request_id);
+        asked.result = match &answer {
+            Answer::Refused { .. } => "refused",
+            Answer::Executed { errors, .. } if errors.is_empty() => "answered",
+            Answer::Executed { .. } => "failed",
+        };
+        answer
     }
 }
 

@@ -6,15 +6,16 @@
 use std::io;
 use std::time::Duration;
 
+use axum::Router;
 use hyper::Request;
 use hyper::body::Incoming;
+use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::caller::Peer;
 use super::patience::Patient;
@@ -31,10 +32,27 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken) -> io::Result<()> {
     let door = Door::new(app, shutdown.clone()).map_err(io::Error::other)?;
     let sockets = door.sockets.clone();
-    let service = TowerToHyperService::new(routes(door));
-    let mut http = auto::Builder::new(TokioExecutor::new()).http1_only();
-    http.http1().timer(TokioTimer::new()).header_read_timeout(limits::HEADER_TIME).max_buf_size(limits::HEADER_BYTES);
-    let connections = GracefulShutdown::new();
+    let farewells = async {
+        sockets.close();
+        sockets.wait().await;
+    };
+    connections(listener, routes(door), shutdown, farewells).await;
+    Ok(())
+}
+
+/// Serves connections until `shutdown` is cancelled, then lets go of them and waits for `farewells`, within the shutdown time.
+pub(super) async fn connections(
+    listener: TcpListener,
+    routes: Router,
+    shutdown: CancellationToken,
+    farewells: impl Future<Output = ()>,
+) {
+    let service = TowerToHyperService::new(routes);
+    // HTTP/1.1 and nothing else: the builder that tells versions apart serves HTTP/2 with upgrades on, whatever it was told,
+    // under none of our limits, and waits for ever for a first byte.
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits::HEADER_TIME).max_buf_size(limits::HEADER_BYTES);
+    let open = TaskTracker::new();
 
     while let Some((stream, peer)) = accept(&listener, &shutdown).await {
         let service = service.clone();
@@ -43,22 +61,28 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: CancellationToken)
             service.call(request)
         });
         let stream = TokioIo::new(Patient::new(stream, limits::WRITE_TIME));
-        let connection = http.serve_connection_with_upgrades(stream, service);
-        let connection = connections.watch(connection.into_owned());
-        tokio::spawn(async move {
-            if let Err(cause) = connection.await {
+        let connection = http.serve_connection(stream, service).with_upgrades();
+        let shutdown = shutdown.clone();
+        open.spawn(async move {
+            let mut connection = std::pin::pin!(connection);
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = shutdown.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(cause) = ended {
                 tracing::debug!(%cause, "a connection ended early");
             }
         });
     }
 
     drop(listener);
-    sockets.close();
-    let farewells = async { tokio::join!(connections.shutdown(), sockets.wait()) };
-    if tokio::time::timeout(limits::SHUTDOWN_TIME, farewells).await.is_err() {
+    open.close();
+    if tokio::time::timeout(limits::SHUTDOWN_TIME, async { tokio::join!(open.wait(), farewells) }).await.is_err() {
         tracing::warn!("some clients did not let go in time");
     }
-    Ok(())
 }
 
 /// The next connection; none when it is time to stop.

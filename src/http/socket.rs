@@ -54,7 +54,7 @@ pub async fn upgrade(door: Door, caller: Caller, request: Request) -> Response {
     };
     let token = bearer(&parts.headers).map(str::to_owned);
     // Taken now, so that stopping waits for this socket even while it is opening.
-    let open = door.sockets.token();
+    let open = (door.sockets.token(), door.app.store.metrics().socket());
     upgrade
         .protocols([PROTOCOL])
         .read_buffer_size(limits::SOCKET_READ_BYTES)

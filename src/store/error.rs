@@ -62,6 +62,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// What it is counted as.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::BadInput(_) => "bad_input",
+            Self::Busy => "busy",
+            Self::Contention | Self::Moved => "contention",
+            Self::Stopping => "stopping",
+            Self::UnknownOutcome => "unknown_outcome",
+            _ => "failed",
+        }
+    }
+
     /// Whether others were in the way, and nothing of the act remains.
     #[must_use]
     pub fn is_conflict(&self) -> bool {

@@ -64,10 +64,11 @@ pub use tx::Tx;
 pub use upkeep::UpkeepTask;
 pub use watches::{DUE as DUE_WATCHES, WatchFilter};
 pub use write_states::{BY_DOCUMENT, DocumentFilter};
-pub use writer::{Act, BATCH_ACTS, QUEUED_ACTS};
+pub use writer::{Act, BATCH_ACTS, Named, QUEUED_ACTS, Told};
 
-use crate::clock::{Clock, Reading};
+use crate::clock::{Clock, Reading, Stopwatch};
 use crate::domain::viewer::Viewer;
+use crate::metrics::{Connections, Metrics};
 use engine::{Connection, args, statements};
 use pools::Pools;
 use writer::{Job, Pending, Writer};
@@ -117,6 +118,7 @@ pub(crate) struct Shared {
     /// Statistics that are read at once: other readers find a free connection beside them.
     statistics: Semaphore,
     statements: Arc<AtomicU64>,
+    metrics: Metrics,
 }
 
 statements! {
@@ -138,7 +140,9 @@ impl Store {
         });
         let tombstone_ms = AtomicI64::new(retention::TOMBSTONE_MS);
         let statistics = Semaphore::new(STATISTICS_AT_ONCE);
-        let shared = Arc::new(Shared { pools, clock, tombstone_ms, statistics, statements: Arc::default() });
+        let metrics = Metrics::new(Clock::Host.now_ms(), pools.engine().name());
+        let statements = Arc::default();
+        let shared = Arc::new(Shared { pools, clock, tombstone_ms, statistics, statements, metrics });
         let (queue, waiting) = mpsc::channel(QUEUED_ACTS);
         let (commits, seen) = watch::channel(0);
         let stop = CancellationToken::new();
@@ -205,12 +209,28 @@ impl Store {
     /// `BadInput`, `Busy`, `Contention`, or what went wrong in the database; nothing is written then.
     pub async fn perform<A: Act>(&self, viewer: &Arc<Viewer>, act: A) -> Result<A::Answer> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Pending { act, viewer: Arc::clone(viewer), answer: None, reply });
-        self.queue.try_send(job).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => Error::Busy,
-            mpsc::error::TrySendError::Closed(_) => Error::Stopping,
-        })?;
+        let job: Box<dyn Job> =
+            Box::new(Pending { act, viewer: Arc::clone(viewer), waited: Stopwatch::start(), answer: None, reply });
+        let queued = self.queue.try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(job) => (job, Error::Busy),
+            mpsc::error::TrySendError::Closed(job) => (job, Error::Stopping),
+        });
+        if let Err((job, error)) = queued {
+            job.finish(Some(error), self.metrics());
+        }
         answer.await.map_err(|_| Error::Stopping)?
+    }
+
+    /// Where this server counts.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.shared.metrics
+    }
+
+    /// The connections to the database, pool by pool.
+    #[must_use]
+    pub fn connections(&self) -> Vec<Connections> {
+        self.shared.pools.connections()
     }
 
     /// How many acts wait.

@@ -15,6 +15,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePo
 use super::engine::{Connection, Engine};
 use super::error::{Error, Result};
 use crate::entropy::fresh_key;
+use crate::metrics::Connections;
 
 static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
@@ -90,6 +91,21 @@ impl Pools {
         match self {
             Self::Sqlite { writer, .. } => Ok(Connection::sqlite(writer.acquire().await?, Arc::clone(statements))),
             Self::Postgres(pool) => Ok(Connection::postgres(pool.acquire().await?, Arc::clone(statements))),
+        }
+    }
+
+    pub(super) fn connections(&self) -> Vec<Connections> {
+        let of = |pool, size: u32, idle: usize, limit: u32| {
+            let (size, idle) = (i64::from(size), i64::try_from(idle).unwrap_or(i64::MAX));
+            Connections { pool, used: (size - idle).max(0), idle, limit: limit.into() }
+        };
+        match self {
+            Self::Sqlite { writer, readers } => [("writer", writer), ("readers", readers)]
+                .map(|(name, pool)| of(name, pool.size(), pool.num_idle(), pool.options().get_max_connections()))
+                .into(),
+            Self::Postgres(pool) => {
+                vec![of("all", pool.size(), pool.num_idle(), pool.options().get_max_connections())]
+            }
         }
     }
 

@@ -22,7 +22,9 @@ use super::error::{Error, Result};
 use super::locks::Locks;
 use super::tx::Tx;
 use super::{Shared, locks};
+use crate::clock::Stopwatch;
 use crate::domain::viewer::Viewer;
+use crate::metrics::Metrics;
 
 /// Acts that share one commit.
 pub const BATCH_ACTS: usize = 128;
@@ -32,9 +34,9 @@ pub const QUEUED_ACTS: usize = 1_024;
 const TRIES: usize = 5;
 
 /// One transition, as a value: it may have to run more than once, and only the run that commits counts.
-pub trait Act: Send + Sync + 'static {
+pub trait Act: Named + Send + Sync + 'static {
     /// What the caller hears after the commit, refusals among it.
-    type Answer: Send + Sync + 'static;
+    type Answer: Told + Send + Sync + 'static;
 
     /// The locks that this act needs on PostgreSQL, from its input and from facts that it reads unlocked. All locks of
     /// a batch are taken in one order before any act runs; an act that then finds that the facts moved says `Moved`.
@@ -49,17 +51,30 @@ pub trait Act: Send + Sync + 'static {
     fn run(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Answer>> + Send;
 }
 
+/// What an act is called where acts are counted.
+pub trait Named {
+    /// Its name.
+    fn name(&self) -> &'static str;
+}
+
+/// What an answer is counted as.
+pub trait Told {
+    /// Counts each outcome that it tells.
+    fn tell(&self, count: &mut dyn FnMut(&'static str));
+}
+
 /// An act in the queue, whatever it answers.
 pub(super) trait Job: Send + Sync {
     fn weight(&self) -> usize;
     fn locks<'a>(&'a self, tx: &'a mut Tx) -> BoxFuture<'a, Result<Locks>>;
     fn run<'a>(&'a mut self, tx: &'a mut Tx) -> BoxFuture<'a, Result<()>>;
-    fn finish(self: Box<Self>, failure: Option<Error>);
+    fn finish(self: Box<Self>, failure: Option<Error>, metrics: &Metrics);
 }
 
 pub(super) struct Pending<A: Act> {
     pub(super) act: A,
     pub(super) viewer: Arc<Viewer>,
+    pub(super) waited: Stopwatch,
     pub(super) answer: Option<Result<A::Answer>>,
     pub(super) reply: oneshot::Sender<Result<A::Answer>>,
 }
@@ -89,11 +104,15 @@ impl<A: Act> Job for Pending<A> {
         })
     }
 
-    fn finish(self: Box<Self>, failure: Option<Error>) {
+    fn finish(self: Box<Self>, failure: Option<Error>, metrics: &Metrics) {
         let answer = match failure {
             Some(error) => Err(error),
             None => self.answer.unwrap_or(Err(Error::Stopping)),
         };
+        metrics.acted(self.act.name(), self.waited.seconds(), |count| match &answer {
+            Ok(answer) => answer.tell(count),
+            Err(error) => count(error.word()),
+        });
         // A caller that went away needs no answer; what it asked for is done all the same.
         let _ = self.reply.send(answer);
     }
@@ -145,7 +164,9 @@ impl Writer {
                     tracing::warn!(%error, acts = batch.len(), "a batch failed: its acts run again one by one");
                 }
                 Ok(()) => return self.answer(batch),
-                Err(failed) => return batch.into_iter().for_each(|job| job.finish(Some(failed.tell()))),
+                Err(failed) => {
+                    return batch.into_iter().for_each(|job| job.finish(Some(failed.tell()), &self.shared.metrics));
+                }
             }
         }
         for job in batch {
@@ -170,7 +191,7 @@ impl Writer {
             Err(failed) => {
                 let mut told = Some(failed.tell());
                 for job in batch {
-                    job.finish(told.take());
+                    job.finish(told.take(), &self.shared.metrics);
                 }
             }
         }
@@ -178,12 +199,13 @@ impl Writer {
 
     fn answer(&self, batch: Vec<Box<dyn Job>>) {
         for job in batch {
-            job.finish(None);
+            job.finish(None, &self.shared.metrics);
         }
         self.commits.send_modify(|count| *count += 1);
     }
 
     async fn transaction(&mut self, batch: &mut [Box<dyn Job>]) -> std::result::Result<(), Failed> {
+        self.shared.metrics.batch(batch.len());
         let connection = self.begin().await.map_err(Failed::Begin)?;
         let mut tx = Tx::new(connection, &self.shared);
         let body = std::panic::AssertUnwindSafe(run_batch(&mut tx, batch)).catch_unwind().await;

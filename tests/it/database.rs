@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use serde_json::json;
 use writewatch::domain::viewer::Viewer;
-use writewatch::store::{Act, DatabaseUrl, Engine, Locks, Result, Sql, Store, Tx};
+use writewatch::store::{Act, DatabaseUrl, Engine, Locks, Named, Result, Sql, Store, Tx};
 
 use crate::harness::{Database, Harness, claim, on_both_engines};
 
@@ -49,15 +49,21 @@ async fn refusal(database: &Database) -> String {
 /// Reads the settings of the connection that it runs on: the writer's own.
 struct Synchronous;
 
+impl Named for Synchronous {
+    fn name(&self) -> &'static str {
+        "synchronous"
+    }
+}
+
 impl Act for Synchronous {
-    type Answer = i64;
+    type Answer = usize;
 
     async fn locks(&self, _: &mut Tx) -> Result<Locks> {
         Ok(Locks::none())
     }
 
-    async fn run(&self, tx: &mut Tx) -> Result<i64> {
-        Ok(tx.first::<(i64,)>(Sql::Shaped("PRAGMA synchronous"), vec![]).await?.unwrap().0)
+    async fn run(&self, tx: &mut Tx) -> Result<usize> {
+        Ok(usize::try_from(tx.first::<(i64,)>(Sql::Shaped("PRAGMA synchronous"), vec![]).await?.unwrap().0).unwrap())
     }
 }
 

@@ -16,6 +16,7 @@ mod due;
 mod harness;
 mod histories;
 mod lists;
+mod metrics;
 mod reissue;
 mod retention;
 mod retention_races;

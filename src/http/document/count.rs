@@ -21,6 +21,8 @@ struct Size {
     selections: u64,
     /// Fields of the largest answer: each counted for every row it may stand in.
     rows: u64,
+    /// Those among them that tell of the schema itself.
+    introspected: u64,
     /// Fields in this set itself, fragments expanded.
     roots: u64,
     /// Fields inside fields.
@@ -29,12 +31,21 @@ struct Size {
     nesting: u64,
 }
 
+/// Where introspection begins.
+const INTROSPECTION: [&str; 2] = ["__schema", "__type"];
+/// From where on it is of types that the document picks: these may be the largest again and again, where `types` has each
+/// once.
+const PICKS: [&str; 8] =
+    ["__type", "queryType", "mutationType", "subscriptionType", "type", "ofType", "possibleTypes", "interfaces"];
+
 struct Counter<'a> {
     document: &'a ExecutableDocument,
     types: &'a Types,
     variables: &'a dyn Fn(&str) -> Option<&'a ConstValue>,
-    /// A fragment's size; none while it is being walked.
-    fragments: HashMap<&'a Name, Option<Size>>,
+    /// A fragment's size, of types that are picked or not; none while it is being walked.
+    fragments: HashMap<(&'a Name, bool), Option<Size>>,
+    /// Whether introspection has come to types that the document picks, by name or by what refers to them.
+    picked: bool,
     /// Selection sets open on the way here: bounds the recursion before any size is known.
     open: u64,
     aliases: u64,
@@ -51,8 +62,16 @@ pub fn count<'a>(
     types: &'a Types,
     variables: &'a dyn Fn(&str) -> Option<&'a ConstValue>,
 ) -> Result<(), ServerError> {
-    let mut counter =
-        Counter { document, types, variables, fragments: HashMap::new(), open: 0, aliases: 0, directives: 0 };
+    let mut counter = Counter {
+        document,
+        types,
+        variables,
+        fragments: HashMap::new(),
+        picked: false,
+        open: 0,
+        aliases: 0,
+        directives: 0,
+    };
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
         counter.directives += operation.directives.len() as u64;
@@ -63,7 +82,12 @@ pub fn count<'a>(
         within(size.roots, limits::ROOT_FIELDS, "root fields in one operation")?;
         within(size.depth, limits::FIELD_DEPTH, "fields inside one another")?;
         within(size.selections, limits::EXPANDED_SELECTIONS, "selections with its fragments expanded")?;
-        within(size.rows, limits::ANSWER_FIELDS, "fields in the largest answer; ask for smaller pages")?;
+        within(
+            size.rows - size.introspected,
+            limits::ANSWER_FIELDS,
+            "fields in the largest answer; ask for smaller pages",
+        )?;
+        within(size.introspected, limits::INTROSPECTED_FIELDS, "fields in the largest answer about the schema")?;
     }
     for name in document.fragments.keys() {
         counter.fragment(name)?;
@@ -94,6 +118,7 @@ impl<'a> Counter<'a> {
             };
             size.selections = size.selections.saturating_add(inner.selections);
             size.rows = size.rows.saturating_add(inner.rows);
+            size.introspected = size.introspected.saturating_add(inner.introspected);
             size.roots = size.roots.saturating_add(inner.roots);
             size.depth = size.depth.max(inner.depth);
             size.nesting = size.nesting.max(inner.nesting);
@@ -107,15 +132,24 @@ impl<'a> Counter<'a> {
 
     fn field(&mut self, parent: &str, field: &'a Field) -> Result<Size, ServerError> {
         self.aliases += u64::from(field.alias.is_some());
-        let shape = self.types.field(parent, &field.name.node);
+        let name = field.name.node.as_str();
+        let shape = self.types.field(parent, name);
+        let ty = shape.map_or("", |shape| named(&shape.ty));
+        let rows = self.rows(shape, field);
+        let around = self.picked;
+        self.picked |= shape.is_none() && PICKS.contains(&name);
         let inner = if field.selection_set.node.items.is_empty() {
             Size::default()
         } else {
-            self.selection_set(shape.map_or("", |shape| named(&shape.ty)), &field.selection_set.node)?
+            self.selection_set(ty, &field.selection_set.node)?
         };
+        self.picked = around;
+        let itself = if ty == "JSON" { limits::JSON_VALUE_FIELDS } else { 1 };
+        let rows = inner.rows.saturating_mul(rows).saturating_add(itself);
         Ok(Size {
             selections: inner.selections,
-            rows: inner.rows.saturating_mul(self.rows(shape, field)).saturating_add(1),
+            rows,
+            introspected: if INTROSPECTION.contains(&name) { rows } else { inner.introspected },
             roots: 1,
             depth: inner.depth + 1,
             nesting: inner.nesting,
@@ -126,7 +160,8 @@ impl<'a> Counter<'a> {
         let Some((name, fragment)) = self.document.fragments.get_key_value(name) else {
             return Err(bad_input(format!("There is no fragment \"{name}\".")));
         };
-        match self.fragments.get(name) {
+        let key = (name, self.picked);
+        match self.fragments.get(&key) {
             Some(Some(size)) => {
                 within(self.open + size.nesting, limits::SELECTION_DEPTH, "selections inside one another")?;
                 return Ok(*size);
@@ -134,16 +169,19 @@ impl<'a> Counter<'a> {
             Some(None) => return Err(bad_input(format!("The fragment \"{name}\" spreads itself."))),
             None => {}
         }
-        self.fragments.insert(name, None);
+        self.fragments.insert(key, None);
         self.directives += fragment.node.directives.len() as u64;
         let condition = &fragment.node.type_condition.node.on.node;
         let size = self.selection_set(condition, &fragment.node.selection_set.node)?;
-        self.fragments.insert(name, Some(size));
+        self.fragments.insert(key, Some(size));
         Ok(size)
     }
 
     /// How often the selection inside a field may be answered: the rows of its page, or one for each item it is given.
     fn rows(&self, shape: Option<&FieldShape>, field: &Field) -> u64 {
+        if shape.is_none() {
+            return self.types.introspected(&field.name.node, self.picked);
+        }
         let given = field.arguments.iter().filter_map(|(name, value)| match self.value(&value.node) {
             Given::Number(number) if name.node == "first" || name.node == "last" => {
                 Some(number.clamp(1, limits::MAX_PAGE_ROWS))

@@ -18,7 +18,7 @@ const SDL: &str = "
     input Choice @oneOf { a: Int, b: String }
     scalar JSON
     interface Node { id: ID! }
-    type Thing implements Node { id: ID!, name: String, things(filter: Filter, first: Int, after: String): Things! }
+    type Thing implements Node { id: ID!, name: String, data: JSON, things(filter: Filter, first: Int, after: String): Things! }
     type Other implements Node { id: ID!, label: String, thing: Thing }
     type Things { nodes: [Thing!]!, count: Int! }
     type Query {
@@ -138,11 +138,43 @@ fn an_answer_has_a_largest_size() {
     passes(&nested("$n"), r#"{"n":10}"#);
     assert!(refusal(&nested("100"), "{}").contains("largest answer"));
     assert!(refusal(&nested("$n"), r#"{"n":1000000000}"#).contains("largest answer"));
-    let unsized_pages = nested("1").replace("(first: 1)", "");
-    passes(&unsized_pages, "{}");
+    assert!(refusal(&nested("1").replace("(first: 1)", ""), "{}").contains("largest answer"), "fifty rows each");
     let ids = format!(r#"{{"ids":[{}]}}"#, vec!["\"x\""; 3_000].join(","));
     let deep = "query ($ids: [ID!]) { things(ids: $ids) { nodes { things { nodes { id name a: id b: id } } } } }";
     assert!(refusal(deep, &ids).contains("largest answer"));
+}
+
+#[test]
+fn a_json_value_counts_for_what_it_may_hold() {
+    let pages = |field: &str| {
+        format!("{{ things(first: 100) {{ nodes {{ things(first: 100) {{ nodes {{ {field} }} }} }} }} }}")
+    };
+    passes(&pages("name"), "{}");
+    assert!(refusal(&pages("data"), "{}").contains("largest answer"));
+    passes("{ things(first: 100) { nodes { data name id } } }", "{}");
+}
+
+#[test]
+fn introspection_is_as_large_as_the_schema_makes_it() {
+    let names = |count: usize| "name ".repeat(count);
+    let circle = |inner: &str| format!("fields {{ type {{ {inner} }} }}");
+    let types = |inner: &str| format!("{{ __schema {{ types {{ {inner} }} }} }}");
+    for (query, passes) in [
+        (types("name fields { name args { name } }"), true),
+        (types(&circle(&names(1_500))), true),
+        (types(&circle(&circle(&circle(&names(500))))), false),
+        (types(&circle(&circle(&circle(&names(50))))), true),
+        (format!("{{ __type(name: \"Query\") {{ {} }} }}", circle(&circle(&circle(&circle(&names(500)))))), false),
+        // A fragment is as large as where it is spread makes it.
+        (types("...A") + &format!("fragment A on __Type {{ fields {{ {} }} }}", names(400)), true),
+        (types(&circle(&circle("...A"))) + &format!("fragment A on __Type {{ fields {{ {} }} }}", names(400)), false),
+    ] {
+        let result = checked(&query, "{}").map_err(|errors| errors[0].message.clone()).map(drop);
+        assert_eq!(result.is_ok(), passes, "{query}: {result:?}");
+        if let Err(message) = result {
+            assert!(message.contains("about the schema") || message.contains("selections"), "{message}");
+        }
+    }
 }
 
 #[test]

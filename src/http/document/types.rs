@@ -17,6 +17,8 @@ use async_graphql::parser::{self, Positioned, parse_schema};
 pub struct Types {
     shapes: HashMap<Name, Shape>,
     roots: Roots,
+    /// How many there are of each list of introspection: of one type on average, and of the type that has most.
+    lists: HashMap<&'static str, [u64; 2]>,
 }
 
 #[derive(Debug)]
@@ -112,7 +114,15 @@ impl Types {
                 possible.push(object);
             }
         }
-        Ok(Self { shapes, roots })
+        let lists = lists(&shapes);
+        Ok(Self { shapes, roots, lists })
+    }
+
+    /// How many answers a field of introspection has: of all types together it is as often as on average, of the types that
+    /// a client picks, as often as can be.
+    #[must_use]
+    pub fn introspected(&self, name: &str, picked: bool) -> u64 {
+        self.lists.get(name).map_or(1, |counts| counts[usize::from(picked)])
     }
 
     /// What a named type is, when it is known.
@@ -146,6 +156,43 @@ impl Types {
         condition == object
             || matches!(self.shape(condition), Some(Shape::Abstract(_, possible)) if possible.iter().any(|name| name == object))
     }
+}
+
+/// The sizes of introspection's lists.
+fn lists(shapes: &HashMap<Name, Shape>) -> HashMap<&'static str, [u64; 2]> {
+    let counts = |of: &dyn Fn(&Shape) -> Option<usize>| {
+        let found: Vec<usize> = shapes.values().map(|shape| of(shape).unwrap_or(0)).collect();
+        let average = found.iter().sum::<usize>().div_ceil(found.len().max(1));
+        [average, found.into_iter().max().unwrap_or(0)].map(|count| count.max(1) as u64)
+    };
+    let of_fields = |shape: &Shape| match shape {
+        Shape::Object(fields) | Shape::Abstract(fields, _) => Some(fields.len()),
+        Shape::Scalar | Shape::Enum(_) | Shape::Input(_) => None,
+    };
+    let [each, most] = counts(&of_fields);
+    let arguments = |shape: &FieldShape| shape.arguments.len();
+    let fields = || {
+        shapes.values().flat_map(|shape| match shape {
+            Shape::Object(fields) | Shape::Abstract(fields, _) => fields.values().map(arguments).collect(),
+            Shape::Scalar | Shape::Enum(_) | Shape::Input(_) => vec![],
+        })
+    };
+    let (arguments, most_arguments) = (fields().sum::<usize>() as u64, fields().max().unwrap_or(0) as u64);
+    let each_arguments = arguments.div_ceil((fields().count() as u64).max(1)).max(1);
+    let abstracts = |shape: &Shape| if let Shape::Abstract(_, possible) = shape { Some(possible.len()) } else { None };
+    let types = [shapes.len() as u64; 2];
+    // An object implements some of the interfaces there are.
+    let interfaces = shapes.values().filter(|shape| matches!(shape, Shape::Abstract(..))).count().max(1) as u64;
+    HashMap::from([
+        ("types", types),
+        ("directives", [8; 2]),
+        ("fields", [each, most]),
+        ("args", [each_arguments, most_arguments.max(1)]),
+        ("inputFields", counts(&|shape| if let Shape::Input(input) = shape { Some(input.fields.len()) } else { None })),
+        ("enumValues", counts(&|shape| if let Shape::Enum(values) = shape { Some(values.len()) } else { None })),
+        ("possibleTypes", counts(&abstracts)),
+        ("interfaces", [1, interfaces]),
+    ])
 }
 
 /// The name inside lists and non-nulls.

@@ -10,7 +10,7 @@ use axum::extract::ws::{CloseFrame, Message};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::http::limits;
+use crate::http::{json, limits};
 
 /// The subprotocol we speak.
 pub const PROTOCOL: &str = "graphql-transport-ws";
@@ -114,7 +114,7 @@ impl From<Farewell> for Message {
 
 /// Reads a text message; none when it is not one of the protocol's.
 pub fn read(text: &str) -> Option<Incoming> {
-    let ConstValue::Object(mut fields) = serde_json::from_str(text).ok()? else { return None };
+    let ConstValue::Object(mut fields) = json::read(text.as_bytes(), "The message").ok()? else { return None };
     let mut take = |key| fields.swap_remove(key).unwrap_or_default();
     let (kind, id, payload) = (take("type"), take("id"), take("payload"));
     let ConstValue::String(kind) = kind else { return None };

@@ -18,6 +18,7 @@ mod resume;
 mod retention;
 mod sweeps;
 mod sync;
+mod told;
 mod upkeep;
 mod verify;
 
