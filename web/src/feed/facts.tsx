@@ -20,7 +20,7 @@ export function Facts({ facts }: { facts: unknown }) {
 }
 
 // Facts that say which thing it was rather than what happened to it.
-const IDENTIFYING = new Set(['operationId', 'model', 'op', 'accountKey', 'sourceId', 'version']);
+const IDENTIFYING = new Set(['operationId', 'model', 'op', 'accountKey', 'sourceId', 'version', 'note']);
 
 // Facts that fill a line of the feed and say little at a glance; the panel's timeline has them.
 const LONG = /Digest$|^digest$|At$|Until$|^maxAttempts$/;
@@ -34,6 +34,12 @@ export function since(before: unknown, facts: unknown): Record<string, unknown> 
   const old = new Map(entries(before));
   const fresh = entries(facts).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)));
   return Object.fromEntries(fresh.filter(([name]) => !IDENTIFYING.has(name)));
+}
+
+// Why a person did it, in their words.
+export function noteOf(facts: unknown): string | undefined {
+  const note = entries(facts).find(([name]) => name === 'note')?.[1];
+  return typeof note === 'string' ? note : undefined;
 }
 
 function entries(facts: unknown): [string, unknown][] {

@@ -8,6 +8,7 @@
 import { FeedDocument, FeedHeadDocument, type FeedSubscription } from '../graphql/generated';
 import { follow, openSocket, read } from '../graphql/client';
 import { codeOf } from '../graphql/explain';
+import { session } from '../graphql/session';
 
 export type FeedChange = FeedSubscription['changes'];
 export interface FeedStatus {
@@ -57,6 +58,11 @@ export class Feed {
     void this.#run();
   }
 
+  // Where it stands: what is kept of the log after this has not come yet.
+  get cursor(): string | undefined {
+    return this.#cursor ?? undefined;
+  }
+
   get status(): FeedStatus {
     return this.#status;
   }
@@ -78,6 +84,7 @@ export class Feed {
 
   async #run(): Promise<never> {
     for (;;) {
+      await session.ready();
       const begun = performance.now();
       try {
         if (this.#cursor === undefined) await this.#findHead();
