@@ -1,6 +1,6 @@
 // What happened to one entity, newest first; older changes are read on demand.
 import { useState } from 'react';
-import { Facts, noteOf, since } from '../feed/facts';
+import { Facts, notable, noteOf, since } from '../feed/facts';
 import { read } from '../graphql/client';
 import { OperationBeforeDocument, type TimelineFragment } from '../graphql/generated';
 import { Move, Trouble } from '../ui/parts';
@@ -56,7 +56,7 @@ function Entry({ change, before, named }: { change: Change; before: Change | und
           by <code title={change.actorDid}>{shorten(change.actorDid)}</code>
         </small>
       )}
-      <Facts facts={since(before?.facts, change.facts)} />
+      <Facts facts={named ? notable(change.facts) : since(before?.facts, change.facts)} />
     </li>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from 'react';
 import { read } from '../graphql/client';
 import { DetailDocument, DocumentDetailDocument, type DetailQuery, type DocumentDetailQuery } from '../graphql/generated';
+import type { FeedChange } from '../live/feed';
 import { useRefreshed, type Refreshed } from '../live/useRefreshed';
 
 export type Detail = NonNullable<DetailQuery['node']>;
@@ -22,7 +23,11 @@ const REST_MS = 150;
 export function useDetail(id: string): Refreshed<Detail | null> {
   const load = useMemo(() => async () => (await read(DetailDocument, { id })).node, [id]);
   const options = useMemo(
-    () => ({ restMs: REST_MS, concerns: ({ node }: { node: { readonly id: string } | null }) => node === null || node.id === id }),
+    () => ({
+      restMs: REST_MS,
+      // A reissue is a change of the new operation alone, and what is gone cannot be told from its change.
+      concerns: ({ node, transition }: Pick<FeedChange, 'node' | 'transition'>) => node === null || node.id === id || transition === 'reissue',
+    }),
     [id],
   );
   const detail = useRefreshed(load, options);

@@ -66,8 +66,8 @@ export function DocumentsView() {
         <h1>Documents</h1>
         <LookUp />
       </div>
-      <FilterBar filters={filters} chips={CHIPS} fields={FIELDS} />
       <LiveTable
+        bar={<FilterBar filters={filters} chips={CHIPS} fields={FIELDS} />}
         name="Documents by write state"
         source={source}
         columns={COLUMNS}

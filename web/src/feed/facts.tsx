@@ -1,5 +1,8 @@
 // The small facts of a change, as words and values.
+import { Time } from '../ui/time';
 import { shorten, words } from '../ui/words';
+
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 export function Facts({ facts }: { facts: unknown }) {
   const known = entries(facts).filter(([, value]) => value !== null);
@@ -8,10 +11,9 @@ export function Facts({ facts }: { facts: unknown }) {
     <ul className="facts">
       {known.map(([name, value]) => {
         const text = typeof value === 'string' ? value : JSON.stringify(value);
-        const isWord = /^[A-Z_]+$/.test(text);
         return (
           <li key={name} title={`${name}: ${text}`}>
-            {words(name)} <b>{isWord ? words(text) : shorten(text)}</b>
+            {words(name.replace(/At$/, ''))} <b>{MOMENT.test(text) ? <Time at={text} /> : /^[A-Z_]+$/.test(text) ? words(text) : shorten(text)}</b>
           </li>
         );
       })}

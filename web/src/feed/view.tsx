@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<Change>[] = [
   { title: 'When', width: '6.5rem', card: 'aside', cell: ({ item }) => <Time at={item.at} /> },
   {
     title: 'Change',
-    width: '10.5rem',
+    width: '12.5rem',
     card: 'title',
     cell: ({ item }) => (
       <>
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Change>[] = [
       </>
     ),
   },
-  { title: 'State', width: '14rem', card: 'lead', from: 560, cell: ({ item }) => <Move change={item} /> },
+  { title: 'State', width: '15rem', card: 'lead', from: 560, cell: ({ item }) => <Move change={item} /> },
   { title: 'Connector', width: 'minmax(7rem, 1fr)', card: 'more', cell: ({ item }) => item.connectorName ?? <Nothing /> },
   {
     title: 'Document',
@@ -73,8 +73,8 @@ export function FeedView() {
         <h1>Feed</h1>
         <p className="hint">What happened, newest first. A paused feed goes on where it stopped: nothing is missed.</p>
       </div>
-      <FilterBar filters={filters} chips={CHIPS} fields={FIELDS} />
       <LiveTable
+        bar={<FilterBar filters={filters} chips={CHIPS} fields={FIELDS} />}
         name="Changes, newest first"
         source={source}
         columns={COLUMNS}

@@ -18,7 +18,7 @@ export const VIEWS: readonly View[] = [
   { path: '/documents', name: 'Documents', icon: 'documents', key: 'd' },
   { path: '/watches', name: 'Watches', icon: 'watches', counts: ['REPAIR_FAILED'], key: 'w' },
   { path: '/sweeps', name: 'Sweeps', icon: 'sweeps', counts: ['SWEEP_REFUSED'], key: 's' },
-  { path: '/sync', name: 'Sync and hand-offs', icon: 'sync', key: 'y' },
+  { path: '/sync', name: 'Sync & hand-offs', icon: 'sync', key: 'y' },
   { path: '/feed', name: 'Feed', icon: 'feed', key: 'f' },
 ];
 

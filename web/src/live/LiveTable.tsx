@@ -17,17 +17,21 @@ interface Props<Item> {
   isOpen: (item: Item) => boolean;
   label: (item: Item) => string;
   empty: ReactNode;
+  // The filters, over the list.
+  bar?: ReactNode;
   // What stands beside the button that pauses.
   tools?: ReactNode | ((rows: readonly Row<Item>[]) => ReactNode);
   rowHeight?: number;
 }
 
-export function LiveTable<Item>({ source, empty, tools, ...rest }: Props<Item>) {
+export function LiveTable<Item>({ source, empty, bar, tools, ...rest }: Props<Item>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [paused, setPaused] = useState(false);
-  const isHeld = useHold(scroller, paused);
+  // The announcement of what waits lies over the rows, so a pointer on it is a pointer in the list.
+  const body = useRef<HTMLDivElement>(null);
+  const isHeld = useHold(body, scroller, paused);
   const { list, readOlder, readNewer, reload, settle } = useLiveList(source, isHeld);
-  useSettling(scroller, isHeld, settle);
+  useSettling(body, scroller, isHeld, settle);
   const [shown, setShown] = useState(source);
   useEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
@@ -42,30 +46,35 @@ export function LiveTable<Item>({ source, empty, tools, ...rest }: Props<Item>) 
   const bare = list.phase === 'ready' && list.rows.length === 0 && list.waiting.length === 0 && !list.hasMore;
   return (
     <div className="live-list">
-      <div className="list-tools">
-        {typeof tools === 'function' ? tools(list.rows) : tools}
-        <button
-          type="button"
-          className="pause"
-          aria-pressed={paused}
-          onClick={() => {
-            setPaused(!paused);
-            if (paused) letIn();
-          }}
-        >
-          {paused ? 'Resume' : 'Pause'}
-        </button>
-      </div>
-      <p className="waiting" role="status">
-        {(list.waiting.length > 0 || list.elsewhere > 0) && (
-          <button type="button" onClick={letIn}>
-            {announce(list.waiting.length, list.elsewhere)}
+      <div className="list-bar">
+        {bar}
+        <div className="list-tools">
+          {typeof tools === 'function' ? tools(list.rows) : tools}
+          <button
+            type="button"
+            className="pause"
+            aria-pressed={paused}
+            onClick={() => {
+              setPaused(!paused);
+              if (paused) letIn();
+            }}
+          >
+            {paused ? 'Resume' : 'Pause'}
           </button>
-        )}
-      </p>
+        </div>
+      </div>
       {list.phase === 'failed' && <Trouble error={list.error} retry={list.rows.length > 0 ? readOlder : reload} />}
-      {bare && <div className="rows-empty">{empty}</div>}
-      <Rows {...rest} list={list} scroller={scroller} readOlder={readOlder} readNewer={readNewer} />
+      <div ref={body} className="list-body">
+        <p className="waiting" role="status">
+          {(list.waiting.length > 0 || list.elsewhere > 0) && (
+            <button type="button" onClick={letIn}>
+              {announce(list.waiting.length, list.elsewhere)}
+            </button>
+          )}
+        </p>
+        {bare && <div className="rows-empty">{empty}</div>}
+        <Rows {...rest} list={list} scroller={scroller} readOlder={readOlder} readNewer={readNewer} />
+      </div>
     </div>
   );
 }

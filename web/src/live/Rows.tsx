@@ -14,7 +14,7 @@ export interface Column<Item> {
   sorted?: 'ascending' | 'descending';
   // A width as in grid-template-columns.
   width: string;
-  // The column is shown only in a list at least this wide, in pixels.
+  // The column is shown only in a list at least this wide, in pixels; Infinity: in cards alone.
   from?: number;
   // Its place in a card. Without one, cards do not show it.
   card?: 'lead' | 'title' | 'aside' | 'more';

@@ -2,36 +2,44 @@
 // has paused it.
 import { useCallback, useEffect, useRef, type RefObject } from 'react';
 
-export function useHold(container: RefObject<HTMLElement | null>, paused: boolean): () => boolean {
+type Element = RefObject<HTMLElement | null>;
+
+export function useHold(body: Element, scroller: Element, paused: boolean): () => boolean {
   const isPaused = useRef(paused);
   useEffect(() => {
     isPaused.current = paused;
   }, [paused]);
-  return useCallback(() => isPaused.current || isTouched(container.current), [container]);
+  return useCallback(
+    () => isPaused.current || isTouched(body.current) || (scroller.current?.scrollTop ?? 0) > 0,
+    [body, scroller],
+  );
 }
 
 // A finger leaves no pointer behind, so on a touch screen only the keyboard and scrolling hold a list.
 function isTouched(element: HTMLElement | null): boolean {
   if (!element) return false;
   const pointed = matchMedia('(hover: hover)').matches && element.matches(':hover');
-  return pointed || element.scrollTop > 0 || element.querySelector(':focus-visible') !== null;
+  return pointed || element.querySelector(':focus-visible') !== null;
 }
 
 // Lets in what waits as soon as nothing holds the list any more.
-export function useSettling(container: RefObject<HTMLElement | null>, isHeld: () => boolean, settle: () => void): void {
+export function useSettling(body: Element, scroller: Element, isHeld: () => boolean, settle: () => void): void {
   useEffect(() => {
-    const element = container.current;
-    if (!element) return undefined;
+    const [around, inside] = [body.current, scroller.current];
+    if (!around || !inside) return undefined;
     // The focus has not arrived where it goes when focusout is sent.
     const later = (): void => {
       setTimeout(() => {
         if (!isHeld()) settle();
       });
     };
-    const events = ['pointerleave', 'focusout', 'scrollend'] as const;
-    for (const name of events) element.addEventListener(name, later);
+    around.addEventListener('pointerleave', later);
+    around.addEventListener('focusout', later);
+    inside.addEventListener('scrollend', later);
     return () => {
-      for (const name of events) element.removeEventListener(name, later);
+      around.removeEventListener('pointerleave', later);
+      around.removeEventListener('focusout', later);
+      inside.removeEventListener('scrollend', later);
     };
-  }, [container, isHeld, settle]);
+  }, [body, scroller, isHeld, settle]);
 }

@@ -68,7 +68,8 @@ const FIXED: readonly Column<Operation>[] = [
       </>
     ),
   },
-  { title: 'Connector', width: 'minmax(7rem, 1fr)', card: 'more', cell: ({ item }) => item.connectorName },
+  { title: 'Connector', width: 'minmax(7rem, 1fr)', cell: ({ item }) => item.connectorName },
+  { title: 'Summary', width: '', card: 'more', from: Infinity, cell: ({ item }) => summary(item) },
   {
     title: 'Document',
     width: 'minmax(8rem, 1.5fr)',
@@ -90,10 +91,16 @@ const FIXED: readonly Column<Operation>[] = [
       </>
     ),
   },
-  { title: 'Tries', width: '4rem', numeric: true, from: 720, cell: ({ item }) => item.attempts },
-  { title: 'Next attempt', width: '7.5rem', from: 820, cell: ({ item }) => <NextAttempt operation={item} /> },
-  { title: 'Last answer', width: '8.5rem', from: 920, cell: ({ item }) => <LastAnswer operation={item} /> },
+  { title: 'Tries', width: '3.5rem', numeric: true, from: 640, cell: ({ item }) => item.attempts },
+  { title: 'Next attempt', width: '8.5rem', from: 700, cell: ({ item }) => <NextAttempt operation={item} /> },
+  { title: 'Last answer', width: '8rem', from: 820, cell: ({ item }) => <LastAnswer operation={item} /> },
 ];
+
+// The last line of a card.
+function summary({ connectorName, attempts, lastKind, lastHttpStatus }: Operation): string {
+  const tries = `${String(attempts)} ${attempts === 1 ? 'try' : 'tries'}`;
+  return [connectorName, tries, lastKind, lastHttpStatus && `HTTP ${String(lastHttpStatus)}`].filter(Boolean).join(' · ');
+}
 
 // What the state alone does not say about an operation that is under way.
 function Remark({ operation: { state, deferReason, sendState } }: { operation: Operation }) {
@@ -118,7 +125,7 @@ function LeaseLeft({ at }: { at: string }) {
     <small>
       {live === 'true' ? (
         <>
-          in work, lease <Countdown at={at} />
+          in work <Countdown at={at} />
         </>
       ) : (
         'lease expired'

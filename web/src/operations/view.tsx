@@ -34,8 +34,8 @@ export function OperationsView() {
         <h1>Operations</h1>
         <DueSwitch due={due} setSort={setSort} />
       </div>
-      <FilterBar filters={filters} {...(!due && { chips: CHIPS })} fields={due ? DUE_FIELDS : FIELDS} />
       <LiveTable
+        bar={<FilterBar filters={filters} {...(!due && { chips: CHIPS })} fields={due ? DUE_FIELDS : FIELDS} />}
         name={due ? 'Operations that are due, the longest due first' : 'Operations'}
         source={source}
         columns={columns}

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { AttentionReason } from '../graphql/generated';
 import type { Tone } from '../ui/words';
 import { ATTENTION_MEANING, ATTENTION_NAME, compact } from '../ui/words';
-import { Due, Time } from '../ui/time';
+import { Time } from '../ui/time';
 
 interface Shown {
   tone: Tone;
@@ -52,12 +52,10 @@ export function AttentionCards({ reasons, oldestDueAt }: Props) {
         {oldestDueAt !== null && (
           <li className="card" data-tone="plain">
             <b className="figure">
-              <Due at={oldestDueAt} />
+              <Time at={oldestDueAt} />
             </b>
             <strong>Oldest due</strong>
-            <p>
-              Due <Time at={oldestDueAt} />, and nobody works on it.
-            </p>
+            <p>Since then it is due and nobody works on it.</p>
             <p className="lists">
               <Link href="/operations?sort=due">operations</Link> <Link href="/watches?view=due">watches</Link>
             </p>

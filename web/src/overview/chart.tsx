@@ -31,17 +31,18 @@ export default function Chart({ title, series, buckets, bucketMs }: Props) {
   const most = Math.max(1, ...buckets.map(totalOf));
   const x = scaleBand({ domain: buckets.map(({ at }) => at), range: [0, inner], padding: 0.2 });
   const y = scaleLinear({ domain: [0, most], range: [INNER_HEIGHT, 0], nice: true });
+  const ticks = y.ticks(3).filter(Number.isInteger);
   const bucket = pointed === undefined ? undefined : buckets[pointed];
   return (
     <div ref={box} className="plot">
       <svg width={width} height={HEIGHT} role="img" aria-label={`${title}: the numbers are in the table below`}>
         <g transform={`translate(${String(MARGIN.left)},${String(MARGIN.top)})`}>
-          {y.ticks(3).map((tick) => (
+          {ticks.map((tick) => (
             <line key={tick} className="grid" x1={0} x2={inner} y1={y(tick)} y2={y(tick)} />
           ))}
           <Bars series={series} buckets={buckets} x={x} y={y} />
           <Columns buckets={buckets} x={x} pointed={pointed} onPoint={setPointed} />
-          <Axes buckets={buckets} x={x} y={y} width={inner} label={label} />
+          <Axes buckets={buckets} x={x} y={y} ticks={ticks} width={inner} label={label} />
         </g>
       </svg>
       {bucket && (
@@ -122,16 +123,18 @@ interface AxesProps {
   buckets: readonly Bucket[];
   x: X;
   y: Y;
+  // Things are counted, so no tick is between two whole numbers.
+  ticks: number[];
   width: number;
   label: (at: number) => string;
 }
 
-function Axes({ buckets, x, y, width, label }: AxesProps) {
+function Axes({ buckets, x, y, ticks, width, label }: AxesProps) {
   const every = Math.max(1, Math.ceil((buckets.length * PX_PER_LABEL) / Math.max(width, 1)));
   const labelled = buckets.map(({ at }) => at).filter((_, index) => index % every === 0);
   return (
     <>
-      <AxisLeft scale={y} numTicks={3} tickFormat={(tick) => compact(Number(tick))} hideAxisLine hideTicks />
+      <AxisLeft scale={y} tickValues={ticks} tickFormat={(tick) => compact(Number(tick))} hideAxisLine hideTicks />
       <AxisBottom top={INNER_HEIGHT} scale={x} tickValues={labelled} tickFormat={label} hideTicks />
     </>
   );

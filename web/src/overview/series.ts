@@ -64,7 +64,7 @@ export function toBuckets(
   const counts = Array.from({ length: range.buckets }, () => Object.fromEntries(series.map(({ key }) => [key, 0])));
   for (const { from: begin, transition, toState, count } of outcomes) {
     const place = counts[Math.floor((Date.parse(begin) - from) / range.bucketMs)];
-    const found = series.find((one) => one.transition === transition && one.toState === toState);
+    const found = series.find((one) => one.transition === transition && one.toState === toState?.toUpperCase());
     if (place && found) place[found.key] = (place[found.key] ?? 0) + count;
   }
   return counts.map((counts, index) => ({ at: from + index * range.bucketMs, counts }));

@@ -6,6 +6,7 @@ import { GraphiQL } from 'graphiql';
 import 'graphiql/style.css';
 import { openSocket } from '../graphql/client';
 import { credentials } from '../graphql/credentials';
+import { usePreferences } from '../ui/preferences';
 import { EXAMPLES } from './examples';
 
 // Requests carry what the sign-in gave, as it is at each of them.
@@ -18,9 +19,10 @@ const withCredentials: typeof fetch = (input, init) => {
 const fetcher = createGraphiQLFetcher({ url: '/graphql', fetch: withCredentials, wsClient: openSocket() });
 
 export default function Playground() {
+  const { theme } = usePreferences();
   return (
     <main id="main" className="playground">
-      <GraphiQL fetcher={fetcher} defaultTabs={EXAMPLES} />
+      <GraphiQL fetcher={fetcher} defaultTabs={EXAMPLES} {...(theme !== 'system' && { forcedTheme: theme })} />
     </main>
   );
 }

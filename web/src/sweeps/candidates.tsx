@@ -1,5 +1,5 @@
 // The candidates of sweeps as a list: refused ones with their errors, and those that are still looked at.
-import { useMemo } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { read } from '../graphql/client';
 import { SweepCandidatesDocument, type CandidateFragment, type SweepCandidateFilter } from '../graphql/generated';
 import { LiveTable } from '../live/LiveTable';
@@ -74,12 +74,13 @@ const COLUMNS: readonly Column<CandidateFragment>[] = [
   { title: 'Updated', width: '6.5rem', card: 'aside', cell: ({ item }) => <Time at={item.updatedAt} /> },
 ];
 
-export function Candidates({ filter }: { filter: SweepCandidateFilter }) {
+export function Candidates({ filter, bar }: { filter: SweepCandidateFilter; bar: ReactNode }) {
   const source = useMemo(() => candidateSource(filter), [filter]);
   const opened = useOpened();
   const hrefTo = useOpenHref();
   return (
     <LiveTable
+      bar={bar}
       name="Candidates, the longest untouched first"
       source={source}
       columns={COLUMNS}

@@ -12,6 +12,8 @@ import { UNRESOLVED, unresolvedOf } from './progress';
 
 const concerns = ({ entity }: { entity: string }): boolean => entity.startsWith('SWEEP_');
 const OPTIONS = { concerns };
+// The first of what holds a receipt back; the list has all.
+const SHOWN = 3;
 
 export function Hold({ receipt }: { receipt: ReceiptFragment }) {
   const { receiptOwner: ownerDid, receiptConnector: connectorName, partition } = receipt;
@@ -53,17 +55,31 @@ function blockersOf({ sequence }: ReceiptFragment, { sweepCandidates }: SweepHol
   return sweepCandidates.nodes.filter(({ receipt }) => receipt !== null && receipt.sequence <= sequence);
 }
 
+function candidatesHref({ partition, receiptOwner, receiptConnector }: ReceiptFragment): string {
+  const params = new URLSearchParams({ view: 'candidates', partition, owner: receiptOwner, connector: receiptConnector });
+  for (const state of UNRESOLVED) params.append('candidate', state);
+  return `/sweeps?${params.toString()}`;
+}
+
 function Blockers({ receipt, hold }: { receipt: ReceiptFragment; hold: SweepHoldQuery }) {
   const hrefTo = useOpenHref();
   return (
     <ul className="links">
-      {blockersOf(receipt, hold).map(({ id, state, documentId, lastError, updatedAt }) => (
+      {blockersOf(receipt, hold).slice(0, SHOWN).map(({ id, state, documentId, lastError, updatedAt }) => (
         <li key={id}>
           <Badge state={state} meaning={CANDIDATE_MEANING[state]} />
           <Link href={hrefTo({ node: id })}>{documentId}</Link>
           <small>{lastError ?? <Time at={updatedAt} />}</small>
         </li>
       ))}
+      {hold.sweepCandidates.totalCount > SHOWN && (
+        <li>
+          <Link href={candidatesHref(receipt)}>
+            All {hold.sweepCandidates.totalCount.toLocaleString('en')}
+            {!hold.sweepCandidates.totalCountExact && '+'} that are not resolved
+          </Link>
+        </li>
+      )}
     </ul>
   );
 }

@@ -46,6 +46,7 @@ export function SweepsView() {
   const show = (view: string): void => {
     filters.set({ view: [view] });
   };
+  const bar = <FilterBar filters={filters} {...(candidates && { chips: CHIPS })} fields={candidates ? CANDIDATE_FIELDS : RECEIPT_FIELDS} />;
   return (
     <main id="main" className={candidates ? 'filled' : undefined}>
       <div className="heading">
@@ -59,8 +60,7 @@ export function SweepsView() {
           </button>
         </div>
       </div>
-      <FilterBar filters={filters} {...(candidates && { chips: CHIPS })} fields={candidates ? CANDIDATE_FIELDS : RECEIPT_FIELDS} />
-      {candidates ? <Candidates filter={candidateFilter} /> : <Partitions filter={receiptFilter} />}
+      {candidates ? <Candidates filter={candidateFilter} bar={bar} /> : <>{bar}<Partitions filter={receiptFilter} /></>}
     </main>
   );
 }

@@ -1,5 +1,5 @@
 // How far connectors have read, and the sign-ins at providers that are waited for.
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState, type ReactNode } from 'react';
 import { LiveTable } from '../live/LiveTable';
 import type { Column } from '../live/Rows';
 import { sameOpened, useFilters, useOpened, useOpenHref } from '../ui/address';
@@ -67,6 +67,7 @@ export function SyncView() {
   const show = (view: string): void => {
     filters.set({ view: [view] });
   };
+  const bar = <FilterBar filters={filters} fields={hands ? AUTH_FIELDS : SYNC_FIELDS} />;
   return (
     <main id="main" className="filled">
       <div className="heading">
@@ -80,18 +81,18 @@ export function SyncView() {
           </button>
         </div>
       </div>
-      <FilterBar filters={filters} fields={hands ? AUTH_FIELDS : SYNC_FIELDS} />
-      {hands ? <PendingAuths owner={filters.one('owner')} provider={filters.one('provider')} /> : <SyncStates connector={filters.one('connector')} />}
+      {hands ? <PendingAuths owner={filters.one('owner')} provider={filters.one('provider')} bar={bar} /> : <SyncStates connector={filters.one('connector')} bar={bar} />}
     </main>
   );
 }
 
-function SyncStates({ connector }: { connector: string }) {
+function SyncStates({ connector, bar }: { connector: string; bar: ReactNode }) {
   const source = useMemo(() => syncStateSource(connector), [connector]);
   const opened = useOpened();
   const hrefTo = useOpenHref();
   return (
     <LiveTable
+      bar={bar}
       name="Sync states"
       source={source}
       columns={SYNC_COLUMNS}
@@ -111,11 +112,12 @@ function SyncStates({ connector }: { connector: string }) {
   );
 }
 
-function PendingAuths({ owner, provider }: { owner: string; provider: string }) {
+function PendingAuths({ owner, provider, bar }: { owner: string; provider: string; bar: ReactNode }) {
   const [turn, setTurn] = useState(0);
   const source = useMemo(() => ({ ...pendingAuthSource(owner, provider), turn }), [owner, provider, turn]);
   return (
     <LiveTable
+      bar={bar}
       name="Pending authorisations, oldest first"
       source={source}
       columns={AUTH_COLUMNS}

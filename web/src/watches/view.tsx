@@ -37,12 +37,13 @@ const COLUMNS: readonly Column<Watch>[] = [
       </>
     ),
   },
-  { title: 'Connector', width: 'minmax(7rem, 1fr)', card: 'more', cell: ({ item }) => item.connectorName },
+  { title: 'Connector', width: 'minmax(7rem, 1fr)', cell: ({ item }) => item.connectorName },
+  { title: 'Summary', width: '', card: 'more', from: Infinity, cell: ({ item }) => `${item.connectorName} · generation ${String(item.generation)} · ${String(item.attempts)} differed` },
   { title: 'Document', width: 'minmax(8rem, 1.5fr)', from: 1000, cell: ({ item }) => <Id value={item.watchedDocumentId} /> },
   { title: 'Owner', width: 'minmax(8rem, 1.2fr)', from: 1180, cell: ({ item }) => <Id value={item.ownerDid} /> },
-  { title: 'Generation', width: '6rem', numeric: true, from: 900, cell: ({ item }) => item.generation },
-  { title: 'Differed', width: '5rem', numeric: true, from: 720, cell: ({ item }) => item.attempts },
-  { title: 'Next check', width: '7.5rem', from: 760, cell: ({ item }) => <NextCheck watch={item} /> },
+  { title: 'Generation', width: '6rem', numeric: true, from: 780, cell: ({ item }) => item.generation },
+  { title: 'Differed', width: '5rem', numeric: true, from: 640, cell: ({ item }) => item.attempts },
+  { title: 'Next check', width: '8.5rem', from: 680, cell: ({ item }) => <NextCheck watch={item} /> },
   { title: 'Updated', width: '6.5rem', card: 'aside', cell: ({ item }) => <Time at={item.updatedAt} /> },
 ];
 
@@ -86,8 +87,8 @@ export function WatchesView() {
           </button>
         </div>
       </div>
-      <FilterBar filters={filters} {...(!due && { chips: CHIPS })} fields={due ? DUE_FIELDS : FIELDS} />
       <LiveTable
+        bar={<FilterBar filters={filters} {...(!due && { chips: CHIPS })} fields={due ? DUE_FIELDS : FIELDS} />}
         name={due ? 'Watches that are due, the longest due first' : 'Watches'}
         source={source}
         columns={COLUMNS}
