@@ -45,7 +45,7 @@ export function BulkDialog({ of, onClose }: { of: Of; onClose: () => void }) {
           <Running run={run} plan={plan} total={previewed.value?.count ?? 0} />
           <Results outcomes={run.outcomes} />
           <p className="actions">
-            {run.outcomes.length > 0 && <Copy text={() => JSON.stringify(run.outcomes, null, 2)} label="Copy the results as JSON" named />}
+            {run.outcomes.length > 0 && <Copy text={() => JSON.stringify(run.outcomes, null, 2)} label="Copy as JSON: the results" named />}
             {run.phase === 'running' ? (
               <button type="button" className="danger" onClick={run.cancel}>
                 Cancel the rest

@@ -87,7 +87,7 @@ export function FeedView() {
           return opens !== undefined && sameOpened(opened, opens);
         }}
         label={({ transition, entity }) => `${words(transition)} ${words(entity)}`}
-        tools={(rows) => <Copy text={() => JSON.stringify(rows.map(({ item }) => item), null, 2)} label="Copy what is listed as JSON" named />}
+        tools={(rows) => <Copy text={() => JSON.stringify(rows.map(({ item }) => item), null, 2)} label="Copy as JSON: what is listed" named />}
         empty={anyFilter(filters) ? <NoChange /> : <Quiet />}
       />
     </main>

@@ -14,8 +14,8 @@ export interface Row<Item> {
   latest: Latest | undefined;
   // Whether the row still belongs here by the list's filter.
   fits: boolean;
-  // Whether a row that is not listed yet belongs on top, or somewhere further down that only the server knows.
-  place: 'top' | 'elsewhere';
+  // Where a row that is not listed yet belongs: on top, somewhere further down that only the server knows, or nowhere.
+  place: 'top' | 'elsewhere' | 'nowhere';
   // The row's place in the server's order. A row that came by a change has none.
   cursor: string | undefined;
 }
@@ -145,7 +145,7 @@ function change<Item>(state: ListState<Item>, changed: readonly Row<Item>[], els
     else if (row.fits && row.place === 'top') {
       waiting.set(row.id, row);
       fresh.unshift(row);
-    } else if (row.fits) further += 1;
+    } else if (row.fits && row.place === 'elsewhere') further += 1;
   }
   const older = state.waiting.map(({ id }) => id);
   const order = [...fresh.map(({ id }) => id), ...older];

@@ -39,6 +39,7 @@ export function useLiveList<Item>(source: Source<Item>, isHeld: () => boolean): 
   const readNewer = useCallback(() => reader.current?.readNewer(first), [first]);
   const settle = useCallback(() => {
     dispatch({ kind: 'settle' });
+    reader.current?.release();
   }, []);
 
   // Every row left the filter, but the server has more that fit.
@@ -62,6 +63,8 @@ class Following<Item> {
   #failed = false;
   #stopped = false;
   #everRead = false;
+  // It changed where only the server can tell, and was held when it was to be read again.
+  #owesReading = false;
   #rereading: ReturnType<typeof setTimeout> | undefined;
   readonly #stopListening: () => void;
 
@@ -85,6 +88,7 @@ class Following<Item> {
   }
 
   readFirst(): void {
+    this.#owesReading = false;
     this.#early ??= [];
     this.#read(undefined, 'first');
   }
@@ -137,9 +141,15 @@ class Following<Item> {
     else this.dispatch({ kind: 'changed', rows, elsewhere: stale, held: this.held() });
   }
 
+  // The list is not held any more: what it could not be read for then is read now.
+  release(): void {
+    if (this.#owesReading) this.readFirst();
+  }
+
   #rereadSoon(): void {
     this.#rereading ??= setTimeout(() => {
       this.#rereading = undefined;
+      this.#owesReading = true;
       if (!this.held()) this.readFirst();
     }, REREAD_MS);
   }

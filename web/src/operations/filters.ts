@@ -38,7 +38,7 @@ export const FIELDS: readonly FilterField[] = [
 // Due work is a list of its own on the server, with these filters alone.
 export const DUE_FIELDS: readonly FilterField[] = FIELDS.filter(({ name }) => name === 'connector' || name === 'owner');
 
-export const NAMES: readonly string[] = ['state', 'sort', ...FIELDS.map(({ name }) => name)];
+export const NAMES: readonly string[] = ['state', 'sort', 'q', ...FIELDS.map(({ name }) => name)];
 
 export type Sort = OperationOrder | 'DUE';
 const SORTS: readonly Sort[] = ['UPDATED_DESC', 'UPDATED_ASC', 'CREATED_DESC', 'CREATED_ASC', 'DUE'];

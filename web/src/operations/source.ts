@@ -3,6 +3,7 @@ import { read } from '../graphql/client';
 import {
   DueOperationsDocument,
   OperationsDocument,
+  SearchOperationsDocument,
   type OperationFilter,
   type OperationOrder,
   type OperationRowFragment,
@@ -55,6 +56,23 @@ export function dueSource({ connectorName, ownerDid }: OperationFilter): Source<
       return { rows, hasMore: dueOperations.pageInfo.hasNextPage };
     },
     fromChange: ({ entity }) => (entity === 'OPERATION' ? 'stale' : undefined),
+  };
+}
+
+// What has an id that is this text or begins with it, of what the filter lets through. Exact ones first, as many as a page.
+export function searchSource(text: string, filter: OperationFilter): Source<Operation> {
+  return {
+    back: false,
+    async read() {
+      const { search } = await read(SearchOperationsDocument, { text, first: PAGE });
+      const found = search.flatMap((node) => (node.__typename === 'Operation' && fits(filter, node) ? [toRow(node, undefined)] : []));
+      return { rows: found, hasMore: false };
+    },
+    fromChange({ node, cursor, transition }) {
+      if (node?.__typename !== 'Operation') return undefined;
+      // Whether a new one is found is for the server to say; one that is listed changes in place.
+      return { ...toRow(node, undefined), latest: { cursor, transition }, fits: fits(filter, node), place: 'nowhere' };
+    },
   };
 }
 

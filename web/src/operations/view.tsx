@@ -2,13 +2,13 @@
 import { useCallback, useMemo, useState } from 'react';
 import { BulkDialog } from '../bulk/dialog';
 import { LiveTable } from '../live/LiveTable';
-import { anyFilter, sameOpened, useFilters, useOpened, useOpenHref } from '../ui/address';
+import { anyFilter, sameOpened, useFilters, useOpened, useOpenHref, type Filters } from '../ui/address';
 import { FilterBar } from '../ui/filter-bar';
 import { STATE_MEANING, words } from '../ui/words';
 import { operationColumns } from './columns';
 import { FirstOperation, NoMatch } from './empty';
 import { DUE_FIELDS, FIELDS, NAMES, STATES, sortOf, toFilter, type Sort } from './filters';
-import { dueSource, operationSource } from './source';
+import { dueSource, operationSource, searchSource } from './source';
 
 const CHIPS = { name: 'state', words: STATES.map((value) => ({ value, meaning: STATE_MEANING[value] })) };
 
@@ -16,7 +16,11 @@ export function OperationsView() {
   const filters = useFilters(NAMES);
   const sort = sortOf(filters);
   const filter = useMemo(() => toFilter(filters), [filters]);
-  const source = useMemo(() => (sort === 'DUE' ? dueSource(filter) : operationSource(filter, sort)), [filter, sort]);
+  const text = filters.one('q');
+  const source = useMemo(() => {
+    if (text !== '') return searchSource(text, filter);
+    return sort === 'DUE' ? dueSource(filter) : operationSource(filter, sort);
+  }, [text, filter, sort]);
   const setSort = useCallback(
     (sort: Sort) => {
       filters.set({ sort: [sort === 'UPDATED_DESC' ? '' : sort.toLowerCase()] });
@@ -27,12 +31,13 @@ export function OperationsView() {
   const [bulk, setBulk] = useState(false);
   const opened = useOpened();
   const hrefTo = useOpenHref();
-  const due = sort === 'DUE';
+  const due = sort === 'DUE' && text === '';
   return (
     <main id="main" className="filled">
       <div className="heading">
         <h1>Operations</h1>
         <DueSwitch due={due} setSort={setSort} />
+        <Find key={text} filters={filters} />
       </div>
       <LiveTable
         bar={<FilterBar filters={filters} {...(!due && { chips: CHIPS })} fields={due ? DUE_FIELDS : FIELDS} />}
@@ -44,7 +49,7 @@ export function OperationsView() {
         label={({ op, model, operationId }) => `${words(op)} ${model} ${operationId}`}
         empty={due ? <NothingDue /> : anyFilter(filters, ['sort']) ? <NoMatch what="operation" /> : <FirstOperation />}
         tools={
-          !due && (
+          !due && text === '' && (
             <button
               type="button"
               onClick={() => {
@@ -65,6 +70,35 @@ export function OperationsView() {
         />
       )}
     </main>
+  );
+}
+
+function Find({ filters }: { filters: Filters }) {
+  const [text, setText] = useState(filters.one('q'));
+  return (
+    <form
+      className="look-up"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        filters.set({ q: [text.trim()] });
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Any id of an operation, or its beginning"
+        placeholder="Operation, document, source or event id"
+        value={text}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => {
+          setText(event.target.value);
+          // The cross in the field empties it: that is meant at once.
+          if (event.target.value === '') filters.set({ q: [] });
+        }}
+      />
+      <button type="submit">Find</button>
+    </form>
   );
 }
 

@@ -76,15 +76,19 @@ function Bars({ series, buckets, x, y }: { series: readonly Series[]; buckets: r
     >
       {(stacks) =>
         stacks.flatMap(({ key, bars }) =>
-          bars.map(({ index, x, y, width, height }) => (
-            <rect
-              key={`${key}-${String(index)}`}
-              className="bar"
-              data-tone={series.find((one) => one.key === key)?.tone}
-              {...{ x, y, width }}
-              height={Math.max(0, height)}
-            />
-          )),
+          bars
+            .filter(({ height }) => height > 0)
+            .map(({ index, ...box }) => (
+              <rect
+                key={`${key}-${String(index)}`}
+                className="bar"
+                data-tone={series.find((one) => one.key === key)?.tone}
+                x={box.x}
+                y={box.y}
+                width={box.width}
+                height={box.height}
+              />
+            )),
         )
       }
     </BarStack>

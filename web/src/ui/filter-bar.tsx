@@ -34,7 +34,7 @@ export function FilterBar({ filters, chips, fields, children }: Props) {
       ))}
       {fields.length > 0 && <More filters={filters} fields={fields} />}
       {fields.flatMap((field) => (filters.values[field.name] ?? []).map((value) => <Pill key={`${field.name} ${value}`} filters={filters} field={field} value={value} />))}
-      {anyFilter(filters, ['sort', 'view']) && (
+      {anyFilter(filters, ['sort', 'view', 'q']) && (
         <button
           type="button"
           className="quiet"
@@ -88,11 +88,12 @@ function Pill({ filters, field, value }: { filters: Filters; field: FilterField;
 function More({ filters, fields }: { filters: Filters; fields: readonly FilterField[] }) {
   const [open, setOpen] = useState(false);
   return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
+    <Popover.Root modal open={open} onOpenChange={setOpen}>
       <Popover.Trigger className="chip filter-button">
         <Icon name="filter" /> Filter
       </Popover.Trigger>
       <Popover.Portal>
+        <Popover.Backdrop className="backdrop clear" />
         <Popover.Positioner align="start" sideOffset={6} className="layer">
           <Popover.Popup className="popup">
             <Popover.Title className="unseen">Filters</Popover.Title>

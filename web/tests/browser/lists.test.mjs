@@ -155,6 +155,23 @@ test('the keyboard moves from row to row and opens one', async () => {
   assert.deepEqual(wrongs, []);
 });
 
+test('an operation is found by any of its ids, and the search stands in the address', async () => {
+  const connector = newConnector();
+  const operation = await claim(connector);
+  const { page, wrongs } = await openPage('/operations');
+  await live(page);
+  for (const text of [operation.id, operation.operationId, operation.operationId.slice(0, 12), operation.documentId]) {
+    await page.getByLabel('Any id of an operation').fill(text);
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get('q') === text);
+    await page.waitForFunction(() => document.querySelectorAll('.row[data-id]').length === 1);
+    await row(page, operation.id).waitFor();
+  }
+  await record(operation, { toState: 'DEAD' });
+  await row(page, operation.id).getByText('dead', { exact: true }).waitFor();
+  assert.deepEqual(wrongs, []);
+});
+
 test('due operations are a list of their own', async () => {
   const connector = newConnector();
   const due = await claim(connector);
