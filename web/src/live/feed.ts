@@ -55,12 +55,14 @@ export class Feed {
 
   constructor() {
     addEventListener('online', () => this.#wake?.());
+    session.onChange(() => {
+      // What one viewer may follow is not for the next: the socket ends with the session, and the cursor with it.
+      if (session.state.now === 'signed-out') {
+        this.#cursor = undefined;
+        this.#socket.terminate();
+      } else if (session.state.now === 'ready') this.#wake?.();
+    });
     void this.#run();
-  }
-
-  // Where it stands: what is kept of the log after this has not come yet.
-  get cursor(): string | undefined {
-    return this.#cursor ?? undefined;
   }
 
   get status(): FeedStatus {

@@ -28,6 +28,8 @@ class AttentionStore {
       if (this.#listeners.size > 0) return;
       this.#stop?.();
       this.#stop = undefined;
+      // The next to look may be another viewer.
+      this.#value = undefined;
     };
   };
 }

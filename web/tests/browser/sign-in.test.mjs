@@ -102,7 +102,12 @@ test('what the viewer’s roles do not allow is not offered, and says why', asyn
   const operation = await claim(newConnector());
   await record(operation, { toState: 'DEAD' });
   const viewer = { did: 'did:example:somebody', roles: [] };
-  const { page, wrongs } = await openPage(`/operations?open=${operation.id}`, { prepare: door({ viewer }) });
+  const closed = [];
+  const prepare = async (page) => {
+    page.on('websocket', (socket) => closed.push(socket.waitForEvent('close')));
+    await door({ viewer })(page);
+  };
+  const { page, wrongs } = await openPage(`/operations?open=${operation.id}`, { prepare });
   await signIn(page, TOKEN);
   await page.getByText('Only its caller or a service may do this. You are neither.').waitFor();
   for (const name of ['Drive now…', 'Defer…', 'Reissue…', 'Mark dead…']) {
@@ -112,5 +117,7 @@ test('what the viewer’s roles do not allow is not offered, and says why', asyn
   await page.getByText('none beside your own').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Token').waitFor();
+  assert.equal(closed.length, 1);
+  await closed[0];
   assert.deepEqual(expected(wrongs), []);
 });
