@@ -3,14 +3,13 @@
 import {
   Client,
   fetchExchange,
-  stringifyDocument,
   type AnyVariables,
-  type DocumentInput,
   type OperationResult,
 } from '@urql/core';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import { credentials } from './credentials';
 import { codeOf } from './explain';
+import type { TypedDocumentString } from './generated';
 
 const httpUrl = new URL('/graphql', location.origin).href;
 const socketUrl = httpUrl.replace(/^http/, 'ws');
@@ -27,17 +26,17 @@ export const client = new Client({
 });
 
 export async function read<Data, Variables extends AnyVariables>(
-  document: DocumentInput<Data, Variables>,
+  document: TypedDocumentString<Data, Variables>,
   variables: Variables,
 ): Promise<Data> {
-  return answer(await client.query(document, variables).toPromise());
+  return answer(await client.query<Data, Variables>(document.toString(), variables).toPromise());
 }
 
 export async function write<Data, Variables extends AnyVariables>(
-  document: DocumentInput<Data, Variables>,
+  document: TypedDocumentString<Data, Variables>,
   variables: Variables,
 ): Promise<Data> {
-  return answer(await client.mutation(document, variables).toPromise());
+  return answer(await client.mutation<Data, Variables>(document.toString(), variables).toPromise());
 }
 
 function answer<Data>({ data, error }: Pick<OperationResult<Data>, 'data' | 'error'>): Data {
@@ -90,10 +89,10 @@ export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketCl
 
 export async function* follow<Data, Variables extends Record<string, unknown>>(
   socket: SocketClient,
-  document: DocumentInput<Data, Variables>,
+  document: TypedDocumentString<Data, Variables>,
   variables: Variables,
 ): AsyncGenerator<Data> {
-  const request = { query: stringifyDocument(document), variables };
+  const request = { query: document.toString(), variables };
   for await (const { data, errors } of socket.iterate<Data>(request)) {
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- rethrown as the socket itself reports errors
     if (errors) throw errors;

@@ -7,14 +7,15 @@
 import { read } from './client';
 import { credentials } from './credentials';
 import { codeOf } from './explain';
-import { ViewerDocument, type ViewerQuery } from './generated';
+import { StartDocument, type StartQuery } from './generated';
 
-export type Viewer = ViewerQuery['viewer'];
+export type Viewer = StartQuery['viewer'];
 export type SessionState =
   | { readonly now: 'asking' }
   | { readonly now: 'signed-out'; readonly why: string | undefined }
   | { readonly now: 'unreachable'; readonly error: unknown }
-  | { readonly now: 'ready'; readonly viewer: Viewer };
+  // `head`: where the feed stood when they were let in; null when it was empty.
+  | { readonly now: 'ready'; readonly viewer: Viewer; readonly head: string | null };
 
 const ASK_AGAIN_MS = 2_000;
 
@@ -66,8 +67,8 @@ class Session {
   async #ask(): Promise<void> {
     this.#set({ now: 'asking' });
     try {
-      const { viewer } = await read(ViewerDocument, {});
-      this.#set({ now: 'ready', viewer });
+      const { viewer, changes } = await read(StartDocument, {});
+      this.#set({ now: 'ready', viewer, head: changes.pageInfo.endCursor });
     } catch (error) {
       if (codeOf(error) !== 'UNAUTHENTICATED') {
         this.#set({ now: 'unreachable', error });

@@ -1,5 +1,7 @@
 // The live feed: one subscription to every change, shared by all views. It owns the cursor.
 //
+// Where it begins is told with who asks (graphql/session), so that lists are read at once.
+//
 //   head ──▶ following ──▶ waiting ──▶ following …      a lost socket goes on after the last cursor: nothing is missed
 //    ▲                        │
 //    └──── cursor expired ────┘                         the lists are read anew, then the feed goes on from the head
@@ -56,11 +58,15 @@ export class Feed {
   constructor() {
     addEventListener('online', () => this.#wake?.());
     session.onChange(() => {
+      const { state } = session;
       // What one viewer may follow is not for the next: the socket ends with the session, and the cursor with it.
-      if (session.state.now === 'signed-out') {
+      if (state.now === 'signed-out') {
         this.#cursor = undefined;
         this.#socket.terminate();
-      } else if (session.state.now === 'ready') this.#wake?.();
+      } else if (state.now === 'ready') {
+        this.#cursor ??= state.head;
+        this.#wake?.();
+      }
     });
     void this.#run();
   }

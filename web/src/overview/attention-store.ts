@@ -5,6 +5,8 @@ import { refresh } from '../live/useRefreshed';
 
 // Leases end and work comes due without a change, so it is counted again now and then.
 const EVERY_MS = 15_000;
+// What the view itself reads goes first.
+const AFTER_MS = 300;
 
 class AttentionStore {
   #value: ReadonlyMap<AttentionReason, number> | undefined;
@@ -17,12 +19,7 @@ class AttentionStore {
 
   readonly onChange = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    this.#stop ??= refresh(count, { everyMs: EVERY_MS }, (result) => {
-      // A count that failed is shown by the views that fail with it; the last one stays.
-      if (!('value' in result)) return;
-      this.#value = result.value;
-      for (const tell of this.#listeners) tell();
-    });
+    this.#stop ??= this.#startSoon();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -32,6 +29,22 @@ class AttentionStore {
       this.#value = undefined;
     };
   };
+
+  #startSoon(): () => void {
+    let stop: (() => void) | undefined;
+    const timer = setTimeout(() => {
+      stop = refresh(count, { everyMs: EVERY_MS }, (result) => {
+        // A count that failed is shown by the views that fail with it; the last one stays.
+        if (!('value' in result)) return;
+        this.#value = result.value;
+        for (const tell of this.#listeners) tell();
+      });
+    }, AFTER_MS);
+    return () => {
+      clearTimeout(timer);
+      stop?.();
+    };
+  }
 }
 
 async function count(): Promise<ReadonlyMap<AttentionReason, number>> {

@@ -14,8 +14,8 @@ function door({ accepted = () => TOKEN, viewer } = {}) {
       if (sent.headers().authorization !== `Bearer ${accepted()}`) {
         const errors = [{ message: 'a token is needed', extensions: { code: 'UNAUTHENTICATED' } }];
         await route.fulfill({ status: 401, contentType: 'application/graphql-response+json', body: JSON.stringify({ errors }) });
-      } else if (viewer && sent.postData()?.includes('query Viewer')) {
-        await route.fulfill({ contentType: 'application/graphql-response+json', body: JSON.stringify({ data: { viewer } }) });
+      } else if (viewer && sent.postData()?.includes('query Start')) {
+        await route.fulfill({ contentType: 'application/graphql-response+json', body: JSON.stringify({ data: { viewer, changes: { pageInfo: { endCursor: null } } } }) });
       } else await route.continue();
     });
     await page.context().routeWebSocket('**/graphql', (socket) => {
