@@ -6,6 +6,11 @@ export function sentence(document: DocumentRowFragment): string {
   return [WRITE_STATE_MEANING[document.writeState], why(document)].filter(Boolean).join(' ');
 }
 
+// What a list says beside the state itself: why it is so, or what it means where nothing more is known.
+export function reason(document: DocumentRowFragment): string {
+  return why(document) || WRITE_STATE_MEANING[document.writeState];
+}
+
 function why({ writeState, inFlight, lastCommit, lastFailure, watch }: DocumentRowFragment): string {
   switch (writeState) {
     case 'PENDING':

@@ -1,7 +1,7 @@
 // The documents: look one up by its id, or list them by what became of their writes.
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import { sentence } from '../detail/sentence';
+import { reason, sentence } from '../detail/sentence';
 import { LiveTable } from '../live/LiveTable';
 import type { Column } from '../live/Rows';
 import { anyFilter, sameOpened, useFilters, useOpened, useOpenHref } from '../ui/address';
@@ -24,16 +24,16 @@ const COLUMNS: readonly Column<DocumentRow>[] = [
   {
     title: 'Why',
     width: 'minmax(14rem, 2.5fr)',
-    from: 760,
+    from: 800,
     cell: ({ item }) => (
       <span className="clipped" title={sentence(item)}>
-        {sentence(item)}
+        {reason(item)}
       </span>
     ),
   },
   { title: 'Connector', width: 'minmax(7rem, 0.8fr)', card: 'more', cell: ({ item }) => latestOf(item)?.connectorName ?? <Nothing /> },
   { title: 'Model', width: '7rem', from: 1000, cell: ({ item }) => latestOf(item)?.model ?? <Nothing /> },
-  { title: 'Check', width: '10.5rem', from: 1150, cell: ({ item }) => (item.watch ? <Badge state={item.watch.status} /> : <Nothing />) },
+  { title: 'Check', width: '12rem', from: 1150, cell: ({ item }) => (item.watch ? <Badge state={item.watch.status} /> : <Nothing />) },
   {
     title: 'Last write',
     width: '6.5rem',

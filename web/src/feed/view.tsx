@@ -23,12 +23,12 @@ const COLUMNS: readonly Column<Change>[] = [
       </>
     ),
   },
-  { title: 'State', width: '15rem', card: 'lead', from: 560, cell: ({ item }) => <Move change={item} /> },
+  { title: 'State', width: '15rem', card: 'lead', from: 660, cell: ({ item }) => <Move change={item} /> },
   { title: 'Connector', width: 'minmax(7rem, 1fr)', card: 'more', cell: ({ item }) => item.connectorName ?? <Nothing /> },
   {
     title: 'Document',
     width: 'minmax(9rem, 1.5fr)',
-    from: 820,
+    from: 880,
     cell: ({ item }) => (item.documentId === null ? <Nothing /> : <Id value={item.documentId} />),
   },
   {
@@ -37,11 +37,11 @@ const COLUMNS: readonly Column<Change>[] = [
     from: 1250,
     cell: ({ item }) => (item.ownerDid === null ? <Nothing /> : <Id value={item.ownerDid} />),
   },
-  { title: 'Facts', width: 'minmax(10rem, 2.2fr)', from: 1000, cell: ({ item }) => <Told change={item} /> },
+  { title: 'Facts', width: 'minmax(10rem, 2.2fr)', from: 1030, cell: ({ item }) => <Told change={item} /> },
   {
     title: 'Copy',
     width: '4.5rem',
-    from: 620,
+    from: 740,
     cell: ({ item }) => <Copy text={JSON.stringify(item, null, 2)} label={`Copy as JSON: ${words(item.transition)}`} />,
   },
 ];

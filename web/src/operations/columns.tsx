@@ -55,7 +55,7 @@ const FIXED: readonly Column<Operation>[] = [
   },
   {
     title: 'Operation',
-    width: 'minmax(12rem, 2fr)',
+    width: 'minmax(10.5rem, 2fr)',
     card: 'title',
     cell: ({ item }) => (
       <>
@@ -68,7 +68,7 @@ const FIXED: readonly Column<Operation>[] = [
       </>
     ),
   },
-  { title: 'Connector', width: 'minmax(7rem, 1fr)', cell: ({ item }) => item.connectorName },
+  { title: 'Connector', width: 'minmax(6rem, 1fr)', cell: ({ item }) => item.connectorName },
   { title: 'Summary', width: '', card: 'more', from: Infinity, cell: ({ item }) => summary(item) },
   {
     title: 'Document',
@@ -92,8 +92,8 @@ const FIXED: readonly Column<Operation>[] = [
     ),
   },
   { title: 'Tries', width: '3.5rem', numeric: true, from: 640, cell: ({ item }) => item.attempts },
-  { title: 'Next attempt', width: '8.5rem', from: 700, cell: ({ item }) => <NextAttempt operation={item} /> },
-  { title: 'Last answer', width: '8rem', from: 820, cell: ({ item }) => <LastAnswer operation={item} /> },
+  { title: 'Next attempt', width: '8.5rem', from: 730, cell: ({ item }) => <NextAttempt operation={item} /> },
+  { title: 'Last answer', width: '8rem', from: 860, cell: ({ item }) => <LastAnswer operation={item} /> },
 ];
 
 // The last line of a card.

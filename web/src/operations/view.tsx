@@ -87,7 +87,7 @@ function Find({ filters }: { filters: Filters }) {
       <input
         type="search"
         aria-label="Any id of an operation, or its beginning"
-        placeholder="Operation, document, source or event id"
+        placeholder="Find by any id"
         value={text}
         spellCheck={false}
         autoComplete="off"

@@ -15,7 +15,7 @@ import { dueSource, watchSource, type Watch } from './source';
 const COLUMNS: readonly Column<Watch>[] = [
   {
     title: 'Status',
-    width: '11rem',
+    width: '12.5rem',
     card: 'lead',
     cell: ({ item }) => (
       <>
@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Watch>[] = [
   },
   {
     title: 'Watched',
-    width: 'minmax(11rem, 2fr)',
+    width: 'minmax(9rem, 2fr)',
     card: 'title',
     cell: ({ item }) => (
       <>
@@ -37,13 +37,13 @@ const COLUMNS: readonly Column<Watch>[] = [
       </>
     ),
   },
-  { title: 'Connector', width: 'minmax(7rem, 1fr)', cell: ({ item }) => item.connectorName },
+  { title: 'Connector', width: 'minmax(6rem, 1fr)', cell: ({ item }) => item.connectorName },
   { title: 'Summary', width: '', card: 'more', from: Infinity, cell: ({ item }) => `${item.connectorName} · generation ${String(item.generation)} · ${String(item.attempts)} differed` },
   { title: 'Document', width: 'minmax(8rem, 1.5fr)', from: 1000, cell: ({ item }) => <Id value={item.watchedDocumentId} /> },
-  { title: 'Owner', width: 'minmax(8rem, 1.2fr)', from: 1180, cell: ({ item }) => <Id value={item.ownerDid} /> },
-  { title: 'Generation', width: '6rem', numeric: true, from: 780, cell: ({ item }) => item.generation },
-  { title: 'Differed', width: '5rem', numeric: true, from: 640, cell: ({ item }) => item.attempts },
-  { title: 'Next check', width: '8.5rem', from: 680, cell: ({ item }) => <NextCheck watch={item} /> },
+  { title: 'Owner', width: 'minmax(8rem, 1.2fr)', from: 1130, cell: ({ item }) => <Id value={item.ownerDid} /> },
+  { title: 'Generation', width: '6rem', numeric: true, from: 870, cell: ({ item }) => item.generation },
+  { title: 'Differed', width: '5rem', numeric: true, from: 770, cell: ({ item }) => item.attempts },
+  { title: 'Next check', width: '8.5rem', from: 690, cell: ({ item }) => <NextCheck watch={item} /> },
   { title: 'Updated', width: '6.5rem', card: 'aside', cell: ({ item }) => <Time at={item.updatedAt} /> },
 ];
 
