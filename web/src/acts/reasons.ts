@@ -9,6 +9,9 @@ interface Reissuable {
   readonly reissuedAs?: { readonly operationId: string } | null;
 }
 
+const SETTLED = 'It is settled already.';
+const NOT_LIVE = 'A person must look first: reissue it or mark it dead.';
+
 // undefined: it is possible.
 export function whyNot(act: OperationAct, operation: OperationRowFragment & Reissuable, viewer: Viewer): string | undefined {
   return forbidden(operation.callerDid, viewer, 'caller') ?? wrongState(act, operation) ?? held(operation);
@@ -18,12 +21,14 @@ function wrongState(act: OperationAct, { state, reissuedAs, nextAttemptAt, defer
   const settled = state === 'COMMITTED' || state === 'DEAD';
   switch (act) {
     case 'drive':
-      if (state !== 'ATTEMPTED') return 'Only a live operation is driven.';
+      if (settled) return SETTLED;
+      if (state !== 'ATTEMPTED') return NOT_LIVE;
       return deferReason === null && isDue(nextAttemptAt) ? 'It is due already: a worker may take it at any time.' : undefined;
     case 'defer':
-      return state === 'ATTEMPTED' ? undefined : 'Only a live operation is deferred.';
+      if (settled) return SETTLED;
+      return state === 'ATTEMPTED' ? undefined : NOT_LIVE;
     case 'dead':
-      return settled ? 'It is settled already.' : undefined;
+      return settled ? SETTLED : undefined;
     case 'reissue':
       if (reissuedAs) return `It was reissued already, as ${reissuedAs.operationId}.`;
       return state === 'DEAD' || state === 'RECONCILE_ONLY' ? undefined : 'Only a dead operation, or one that a person must look at, is reissued.';

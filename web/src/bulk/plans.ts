@@ -10,6 +10,7 @@ import {
   WatchesDocument,
   type OperationFilter,
   type OperationRowFragment,
+  type OperationState,
   type WatchFilter,
   type WatchRowFragment,
 } from '../graphql/generated';
@@ -43,7 +44,7 @@ export function plansFor(of: Of, viewer: Viewer): readonly Plan[] {
 
 function reissuePlan(filter: OperationFilter, viewer: Viewer): Plan {
   return {
-    ...operations(filter, (operation) => ({
+    ...operations(narrowed(filter, ['DEAD', 'RECONCILE_ONLY']), (operation) => ({
       ...named(operation),
       why: whyNot('reissue', operation, viewer),
       act: (note) => reissue(operation.id, operation.version, newOperationId(operation.operationId), note),
@@ -56,7 +57,7 @@ function reissuePlan(filter: OperationFilter, viewer: Viewer): Plan {
 
 function drivePlan(filter: OperationFilter, viewer: Viewer): Plan {
   return {
-    ...operations(filter, (operation) => ({
+    ...operations(narrowed(filter, ['ATTEMPTED']), (operation) => ({
       ...named(operation),
       why: whyNot('drive', operation, viewer),
       act: (note) => driveNow(operation.id, note),
@@ -65,6 +66,11 @@ function drivePlan(filter: OperationFilter, viewer: Viewer): Plan {
     name: 'Drive now',
     about: 'Makes each waiting write due now, whatever it waits for.',
   };
+}
+
+// An act looks only at what may be in a state for it: a filter that finds a million is not read through for the few.
+function narrowed(filter: OperationFilter, states: readonly OperationState[]): OperationFilter {
+  return { ...filter, states: states.filter((state) => filter.states?.includes(state) ?? true) };
 }
 
 function named({ id, op, model, operationId, state }: OperationRowFragment): Pick<Target, 'id' | 'name' | 'state'> {

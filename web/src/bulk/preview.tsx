@@ -6,7 +6,7 @@ export function Preview({ previewed: { value, error } }: { previewed: PreviewSta
   if (error !== undefined) return <Trouble error={error} />;
   if (!value) return <p className="hint">Looking what it would touch…</p>;
   const { count, exact, sample, touched } = value;
-  if (count === 0) return <p className="hint">The filter finds nothing now.</p>;
+  if (count === 0) return <p className="hint">The filter finds nothing now that this could be done to.</p>;
   return (
     <>
       <p>

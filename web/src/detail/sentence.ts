@@ -6,9 +6,9 @@ export function sentence(document: DocumentRowFragment): string {
   return [WRITE_STATE_MEANING[document.writeState], why(document)].filter(Boolean).join(' ');
 }
 
-// What a list says beside the state itself: why it is so, or what it means where nothing more is known.
+// What a list says beside the state itself: why it is so.
 export function reason(document: DocumentRowFragment): string {
-  return why(document) || WRITE_STATE_MEANING[document.writeState];
+  return document.writeState === 'IN_SYNC' ? 'The provider was seen to show it.' : why(document);
 }
 
 function why({ writeState, inFlight, lastCommit, lastFailure, watch }: DocumentRowFragment): string {
@@ -22,15 +22,19 @@ function why({ writeState, inFlight, lastCommit, lastFailure, watch }: DocumentR
       return answer ? `The last answer was: ${answer}. ${before}` : before;
     }
     case 'DIVERGED':
-      return watch ? `${String(watch.attempts)} checks found something else than the winner.` : '';
+      return watch ? `${checks(watch.attempts)} found something else than the winner.` : '';
     case 'VERIFYING':
-      return watch && watch.attempts > 0 ? `${String(watch.attempts)} checks so far found something else.` : 'No check has ended yet.';
+      return watch && watch.attempts > 0 ? `${checks(watch.attempts)} so far found something else.` : 'No check has ended yet.';
     case 'COMMITTED':
       return 'No watch stands on it.';
     case 'IN_SYNC':
     case 'NONE':
       return '';
   }
+}
+
+function checks(count: number): string {
+  return count === 1 ? '1 check' : `${String(count)} checks`;
 }
 
 function several(count: number): string {

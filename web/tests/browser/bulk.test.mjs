@@ -16,16 +16,35 @@ test('dead operations are reissued, one is refused, and each says what came of i
   const { page, wrongs } = await openPage(`/operations?connector=${connector}`);
   await page.getByRole('button', { name: 'Act on all…' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('The filter finds 6').waitFor();
-  await dialog.getByText('4 would be touched and 2 left alone').waitFor();
+  await dialog.getByText('The filter finds 4').waitFor();
+  await dialog.getByText('4 would be touched').waitFor();
   await dialog.getByLabel('Why?').fill('the provider is well again');
-  await dialog.getByRole('button', { name: 'Reissue all 6' }).click();
-  await dialog.getByText('3 done, 3 not').waitFor();
+  await dialog.getByRole('button', { name: 'Reissue all 4' }).click();
+  await dialog.getByText('3 done, 1 not').waitFor();
   await dialog.getByText('It was reissued already.').waitFor();
-  assert.equal(await dialog.locator('tbody tr').count(), 6);
+  assert.equal(await dialog.locator('tbody tr').count(), 4);
   assert.equal(await count({ connectorName: connector, states: ['ATTEMPTED'] }), 5);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual(wrongs, []);
+});
+
+test('what cannot be touched is left alone, and says why', async () => {
+  const connector = newConnector();
+  const nextAttemptAt = new Date(Date.now() + 3_600_000).toISOString();
+  const [waits, held] = [await claim(connector), await claim(connector)];
+  await record(waits, { toState: 'ATTEMPTED', nextAttemptAt });
+  const { page, wrongs } = await openPage(`/operations?connector=${connector}`);
+  await page.getByRole('button', { name: 'Act on all…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Drive now').check();
+  await dialog.getByText('1 would be touched and 1 left alone').waitFor();
+  await dialog.getByRole('button', { name: 'Drive now all 2' }).click();
+  await dialog.getByText('1 done, 1 not').waitFor();
+  await dialog.locator('tr', { hasText: 'left alone' }).getByText(/due already|Somebody works on it/).waitFor();
+  const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Operation { changes(last: 1) { nodes { transition } } } } }';
+  const { nodes } = await request(query, { ids: [waits.id, held.id] });
+  assert.deepEqual(nodes.map(({ changes }) => changes.nodes[0].transition), ['defer', 'claim']);
   assert.deepEqual(wrongs, []);
 });
 
