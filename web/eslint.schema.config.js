@@ -7,6 +7,7 @@ const { configs } = graphql;
 // What is looked at as a part of something else, counted, or told of once: nobody asks for one by its id.
 const VALUES = [
   ...['AttentionCount', 'DeferReasonCount', 'OperationStateCount', 'SweepCandidateCount', 'WatchStatusCount'],
+  ...['OperationTotal', 'WatchTotal', 'AccessGrant'],
   ...['OutcomeBucket', 'PageInfo', 'ServerStatus', 'Statistics', 'UpkeepStatus', 'Viewer', 'WorkDue'],
   ...['Change', 'DocumentChange', 'OperationChange', 'VerificationResult', 'WatchChange'],
   ...['EntityTrim', 'Lease', 'ObservationDecision', 'ObservationRepair', 'SweepCheckpoint', 'Winner'],

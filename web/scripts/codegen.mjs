@@ -26,6 +26,8 @@ const code = await codegen({
     immutableTypes: true,
     skipTypename: true,
     useTypeImports: true,
+    // As text: parsed documents would be a third of the page.
+    documentMode: 'string',
   },
   plugins: [{ types: {} }, { documents: {} }],
   pluginMap: { types: operationTypes, documents: typedDocuments },

@@ -11,10 +11,11 @@ const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.
 const { outputText } = ts.transpileModule(generated, { compilerOptions });
 const exported = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
 
-const isOperation = ({ kind }) => kind === 'OperationDefinition';
-const documents = Object.values(exported).filter((document) => document?.definitions?.some(isOperation));
+const isOperation = (text) => /^\s*(query|mutation|subscription)\b/.test(text);
+const documents = Object.values(exported).filter((document) => typeof document === 'object').map(String).filter(isOperation);
 if (documents.length === 0) throw new Error('src/graphql/generated.ts has no operations');
-const texts = documents.map(stringifyDocument).sort();
+// A socket sends them as they are; by POST they go as the client writes them.
+const texts = [...new Set([...documents, ...documents.map(stringifyDocument)])].sort();
 const list = Object.fromEntries(texts.map((text) => [createHash('sha256').update(text).digest('hex'), text]));
 
 const file = process.argv[2] ?? new URL('../persisted-documents.json', import.meta.url);

@@ -1,31 +1,45 @@
-// One operation in full: where it stands, who holds it, what was claimed, what happened.
-import { Badge, Field, Id, Json, Nothing } from '../ui/parts';
-import { Due, Time } from '../ui/time';
+// One operation in full: where it stands, what can be done, who holds it, what happened, what was claimed.
+import { Link } from 'wouter';
+import { OperationActs } from '../acts/operation-acts';
+import { useOpenHref } from '../ui/address';
+import { Badge, Field, Fields, Json } from '../ui/parts';
+import { Countdown, Due, Time } from '../ui/time';
 import { DEFER_MEANING, SEND_MEANING, STATE_MEANING, words } from '../ui/words';
+import { OperationLinks } from './operation-links';
 import { Timeline } from './timeline';
 import type { OperationDetail } from './useDetail';
 
 export function OperationSections({ operation }: { operation: OperationDetail }) {
+  const { document, reissueIntent, resultEntity } = operation;
   return (
     <>
       <p className="standing">
         <Badge state={operation.state} /> {STATE_MEANING[operation.state]}.
+        {operation.superseded && ' A newer operation on the same document exists.'}
       </p>
+      <OperationActs operation={operation} />
       <Standing operation={operation} />
       <h3>Timeline</h3>
-      <Timeline changes={operation.changes} />
-      <h3>Envelope</h3>
-      <Envelope operation={operation} />
-      {operation.reissueIntent !== null && (
+      <Timeline id={operation.id} changes={operation.changes} />
+      {document && document.operations.nodes.length > 1 && (
         <>
-          <h3>Stored intent</h3>
-          <Json value={operation.reissueIntent} />
+          <h3>The document’s other operations</h3>
+          <OperationLinks operations={document.operations.nodes.filter(({ id }) => id !== operation.id).toReversed()} />
+          {document.operations.pageInfo.hasPreviousPage && <p className="hint">These are the latest. The document has more.</p>}
         </>
       )}
-      {operation.resultEntity !== null && (
+      <h3>Envelope</h3>
+      <Envelope operation={operation} />
+      {reissueIntent !== null && (
+        <>
+          <h3>Stored intent</h3>
+          <Json value={reissueIntent} name="Stored intent" />
+        </>
+      )}
+      {resultEntity !== null && (
         <>
           <h3>Result</h3>
-          <Json value={operation.resultEntity} />
+          <Json value={resultEntity} name="Result" />
         </>
       )}
     </>
@@ -33,7 +47,8 @@ export function OperationSections({ operation }: { operation: OperationDetail })
 }
 
 function Standing({ operation }: { operation: OperationDetail }) {
-  const { state, sendState, lease, nextAttemptAt, deferReason, lastKind, lastHttpStatus, document } = operation;
+  const { state, sendState, lease, nextAttemptAt, deferReason, lastKind, lastHttpStatus } = operation;
+  const hrefTo = useOpenHref();
   return (
     <dl>
       <Field name="Lease">
@@ -52,8 +67,22 @@ function Standing({ operation }: { operation: OperationDetail }) {
           {lastKind} {lastHttpStatus !== null && `HTTP ${String(lastHttpStatus)}`}
         </Field>
       )}
-      {document && <Field name="Document is">{words(document.writeState)}</Field>}
-      <Field name="Version">{operation.version}</Field>
+      {operation.document && operation.documentId !== null && (
+        <Field name="Document">
+          <Link href={hrefTo({ document: operation.documentId })}>{operation.documentId}</Link> <Badge state={operation.document.writeState} />
+        </Field>
+      )}
+      {operation.reissuedFrom && (
+        <Field name="Reissued from">
+          <Link href={hrefTo({ node: operation.reissuedFrom.id })}>{operation.reissuedFrom.operationId}</Link>
+        </Field>
+      )}
+      {operation.reissuedAs && (
+        <Field name="Reissued as">
+          <Link href={hrefTo({ node: operation.reissuedAs.id })}>{operation.reissuedAs.operationId}</Link>{' '}
+          <Badge state={operation.reissuedAs.state} />
+        </Field>
+      )}
       <Field name="Created">
         <Time at={operation.createdAt} />
       </Field>
@@ -67,9 +96,9 @@ function Standing({ operation }: { operation: OperationDetail }) {
 function Lease({ lease }: { lease: OperationDetail['lease'] }) {
   if (!lease) return 'free';
   return lease.live ? (
-    <>
-      held, ends <Time at={lease.expiresAt} />
-    </>
+    <span className="lease">
+      held, ends in <Countdown at={lease.expiresAt} />
+    </span>
   ) : (
     <>
       expired <Time at={lease.expiresAt} />: anyone may take it
@@ -78,27 +107,22 @@ function Lease({ lease }: { lease: OperationDetail['lease'] }) {
 }
 
 function Envelope({ operation }: { operation: OperationDetail }) {
-  const fields: readonly (readonly [string, string | null])[] = [
-    ['Operation id', operation.operationId],
-    ['Caller', operation.callerDid],
-    ['Owner', operation.ownerDid],
-    ['Connector', operation.connectorName],
-    ['Model', operation.model],
-    ['Account', operation.accountKey],
-    ['Target', operation.target],
-    ['Source id', operation.sourceId],
-    ['Document', operation.documentId],
-    ['Event id', operation.deterministicEventId],
-    ['Payload hash', operation.payloadHash],
-    ['Provider etag', operation.providerEtag],
-  ];
   return (
-    <dl className="envelope">
-      {fields.map(([name, value]) => (
-        <Field key={name} name={name}>
-          {value === null ? <Nothing /> : <Id value={value} full />}
-        </Field>
-      ))}
-    </dl>
+    <Fields
+      fields={[
+        ['Operation id', operation.operationId],
+        ['Caller', operation.callerDid],
+        ['Owner', operation.ownerDid],
+        ['Connector', operation.connectorName],
+        ['Model', operation.model],
+        ['Account', operation.accountKey],
+        ['Target', operation.target],
+        ['Source id', operation.sourceId],
+        ['Event id', operation.deterministicEventId],
+        ['Payload hash', operation.payloadHash],
+        ['Provider etag', operation.providerEtag],
+        ['Version', String(operation.version)],
+      ]}
+    />
   );
 }

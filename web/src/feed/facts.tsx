@@ -1,5 +1,8 @@
 // The small facts of a change, as words and values.
+import { Time } from '../ui/time';
 import { shorten, words } from '../ui/words';
+
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 export function Facts({ facts }: { facts: unknown }) {
   const known = entries(facts).filter(([, value]) => value !== null);
@@ -8,10 +11,9 @@ export function Facts({ facts }: { facts: unknown }) {
     <ul className="facts">
       {known.map(([name, value]) => {
         const text = typeof value === 'string' ? value : JSON.stringify(value);
-        const isWord = /^[A-Z_]+$/.test(text);
         return (
           <li key={name} title={`${name}: ${text}`}>
-            {words(name)} <b>{isWord ? words(text) : shorten(text)}</b>
+            {words(name.replace(/At$/, ''))} <b>{MOMENT.test(text) ? <Time at={text} /> : /^[A-Z_]+$/.test(text) ? words(text) : shorten(text)}</b>
           </li>
         );
       })}
@@ -20,7 +22,7 @@ export function Facts({ facts }: { facts: unknown }) {
 }
 
 // Facts that say which thing it was rather than what happened to it.
-const IDENTIFYING = new Set(['operationId', 'model', 'op', 'accountKey', 'sourceId', 'version']);
+const IDENTIFYING = new Set(['operationId', 'model', 'op', 'accountKey', 'sourceId', 'version', 'note']);
 
 // Facts that fill a line of the feed and say little at a glance; the panel's timeline has them.
 const LONG = /Digest$|^digest$|At$|Until$|^maxAttempts$/;
@@ -34,6 +36,12 @@ export function since(before: unknown, facts: unknown): Record<string, unknown> 
   const old = new Map(entries(before));
   const fresh = entries(facts).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)));
   return Object.fromEntries(fresh.filter(([name]) => !IDENTIFYING.has(name)));
+}
+
+// Why a person did it, in their words.
+export function noteOf(facts: unknown): string | undefined {
+  const note = entries(facts).find(([name]) => name === 'note')?.[1];
+  return typeof note === 'string' ? note : undefined;
 }
 
 function entries(facts: unknown): [string, unknown][] {

@@ -1,7 +1,15 @@
 // The only way out of the page: GraphQL by POST for reads, and one graphql-transport-ws socket for what is live.
 // Both go to the origin that served the page.
-import { Client, type DocumentInput, type AnyVariables, fetchExchange, stringifyDocument } from '@urql/core';
+import {
+  Client,
+  fetchExchange,
+  type AnyVariables,
+  type OperationResult,
+} from '@urql/core';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
+import { credentials } from './credentials';
+import { codeOf } from './explain';
+import type { TypedDocumentString } from './generated';
 
 const httpUrl = new URL('/graphql', location.origin).href;
 const socketUrl = httpUrl.replace(/^http/, 'ws');
@@ -12,18 +20,36 @@ export const client = new Client({
   exchanges: [fetchExchange],
   requestPolicy: 'network-only',
   preferGetMethod: false,
-  fetchOptions: { headers: { accept: 'application/graphql-response+json, application/json;q=0.9' } },
+  fetchOptions: () => ({
+    headers: { accept: 'application/graphql-response+json, application/json;q=0.9', ...credentials.authorization },
+  }),
 });
 
 export async function read<Data, Variables extends AnyVariables>(
-  document: DocumentInput<Data, Variables>,
+  document: TypedDocumentString<Data, Variables>,
   variables: Variables,
 ): Promise<Data> {
-  const { data, error } = await client.query(document, variables).toPromise();
-  if (error) throw error;
+  return answer(await client.query<Data, Variables>(document.toString(), variables).toPromise());
+}
+
+export async function write<Data, Variables extends AnyVariables>(
+  document: TypedDocumentString<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
+  return answer(await client.mutation<Data, Variables>(document.toString(), variables).toPromise());
+}
+
+function answer<Data>({ data, error }: Pick<OperationResult<Data>, 'data' | 'error'>): Data {
+  if (error) {
+    if (codeOf(error) === 'UNAUTHENTICATED') credentials.refuse();
+    throw error;
+  }
   if (data === undefined) throw new Error('The server sent an answer without data.');
   return data;
 }
+
+// How the server closes a socket whose token it does not accept.
+const FORBIDDEN = 4403;
 
 // How long the server may stay silent after a ping before the socket counts as dead (a laptop that slept, a lost
 // network): such a socket never closes by itself.
@@ -38,6 +64,7 @@ export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketCl
     url: socketUrl,
     retryAttempts: 0,
     keepAlive: 15_000,
+    connectionParams: () => credentials.authorization,
     on: {
       connected: (socket) => {
         open = socket as WebSocket;
@@ -50,9 +77,10 @@ export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketCl
       pong: (received) => {
         if (received) clearTimeout(deadline);
       },
-      closed: () => {
+      closed: (event) => {
         clearTimeout(deadline);
         open = undefined;
+        if (event instanceof CloseEvent && event.code === FORBIDDEN) credentials.refuse();
         onClosed?.();
       },
     },
@@ -61,10 +89,10 @@ export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketCl
 
 export async function* follow<Data, Variables extends Record<string, unknown>>(
   socket: SocketClient,
-  document: DocumentInput<Data, Variables>,
+  document: TypedDocumentString<Data, Variables>,
   variables: Variables,
 ): AsyncGenerator<Data> {
-  const request = { query: stringifyDocument(document), variables };
+  const request = { query: document.toString(), variables };
   for await (const { data, errors } of socket.iterate<Data>(request)) {
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- rethrown as the socket itself reports errors
     if (errors) throw errors;

@@ -8,9 +8,8 @@ export interface Explanation {
 
 const TODO: Partial<Record<string, string>> = {
   BAD_INPUT: 'Check the filters in the address bar, or clear them.',
-  UNAUTHENTICATED: 'Sign in again, then reload the page.',
+  UNAUTHENTICATED: 'Sign in again.',
   FORBIDDEN: 'Ask an operator of this server for access.',
-  CURSOR_EXPIRED: 'Reload the page: the place it was reading from is no longer kept.',
   CONTENTION: 'Try again in a moment: many clients are changing the same rows.',
   BUSY: 'Try again in a moment: the server has more work queued than it accepts.',
   INTERNAL: 'Try again. If it stays, look into the server’s log at this time.',
@@ -21,7 +20,7 @@ const RESTARTING = 1012;
 
 interface Coded {
   message?: unknown;
-  extensions?: { code?: unknown } | undefined;
+  extensions?: { code?: unknown; oldest?: unknown } | undefined;
 }
 
 // GraphQL errors arrive in three wrappings: urql's, a bare list from the socket, and a single one.
@@ -36,11 +35,16 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+function goOn({ extensions }: Coded): string {
+  const { oldest } = extensions ?? {};
+  return typeof oldest === 'string' ? `The oldest that goes on is ${oldest}` : 'Reload the page: that place is no longer kept.';
+}
+
 export function explain(error: unknown): Explanation {
   const answered = graphqlError(error);
   if (answered) {
     const code = codeOf(error);
-    const known = code === undefined ? undefined : TODO[code];
+    const known = code === 'CURSOR_EXPIRED' ? goOn(answered) : code === undefined ? undefined : TODO[code];
     return {
       what: `The server refused the request: ${String(answered.message)}`,
       todo: known ?? 'Reload the page. It may be older than the server.',

@@ -1,136 +1,86 @@
-// Shows a live list as a table: its rows, what waits to come in, its empty state, its errors and its older pages.
-import { memo, useRef, type ReactNode } from 'react';
-import { Link } from 'wouter';
-import { useOpenHref, useOpenId } from '../ui/address';
-import { Nothing, Trouble } from '../ui/parts';
-import { Time } from '../ui/time';
-import { words } from '../ui/words';
-import type { Row } from './list';
+// Shows a live list as a table of which only the visible rows are in the page: however many rows there are, scrolling
+// costs the same. Says what waits to come in, and holds still when it is asked to.
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { Trouble } from '../ui/parts';
+import { ROOM, type Row } from './list';
+import { Rows, type Column } from './Rows';
+import { useHold, useSettling } from './useHold';
 import { useLiveList, type Source } from './useLiveList';
-
-export interface Column<Item> {
-  title: string;
-  // Narrow screens show rows as cards and this column without its title.
-  bare?: boolean;
-  // Shown in a table only where there is plenty of room.
-  wide?: boolean;
-  // Shown in a table only: a card says it elsewhere.
-  table?: boolean;
-  numeric?: boolean;
-  cell(row: Row<Item>): ReactNode;
-}
 
 interface Props<Item> {
   name: string;
   // The same object as long as the filter is the same: a new one is read anew.
   source: Source<Item>;
   columns: readonly Column<Item>[];
-  // The node a row opens. undefined: nothing to open.
-  opens: (item: Item) => string | undefined;
+  // The address that a row opens, and the row's id in it. undefined: nothing to open.
+  hrefOf: (item: Item) => string | undefined;
+  isOpen: (item: Item) => boolean;
   label: (item: Item) => string;
   empty: ReactNode;
+  // The filters, over the list.
+  bar?: ReactNode;
+  // What stands beside the button that pauses.
+  tools?: ReactNode | ((rows: readonly Row<Item>[]) => ReactNode);
+  rowHeight?: number;
 }
 
-export function LiveTable<Item>({ name, source, columns, opens, label, empty }: Props<Item>) {
-  const container = useRef<HTMLDivElement>(null);
-  const { list, loadMore, reload, settle } = useLiveList(source, container);
-  const openId = useOpenId();
-  const openHref = useOpenHref();
-  const bare = list.phase !== 'loading' && list.rows.length === 0 && list.waiting.length === 0 && !list.hasMore;
+export function LiveTable<Item>({ source, empty, bar, tools, ...rest }: Props<Item>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [paused, setPaused] = useState(false);
+  // The announcement of what waits lies over the rows, so a pointer on it is a pointer in the list.
+  const body = useRef<HTMLDivElement>(null);
+  const isHeld = useHold(body, scroller, paused);
+  const { list, readOlder, readNewer, reload, settle } = useLiveList(source, isHeld);
+  useSettling(body, scroller, isHeld, settle);
+  const [shown, setShown] = useState(source);
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 });
+  }, [shown]);
+  if (list.phase === 'ready' && shown !== source) setShown(source);
+
+  const letIn = (): void => {
+    scroller.current?.scrollTo({ top: 0 });
+    if (list.hasNewer || list.elsewhere > 0) reload();
+    else settle();
+  };
+  const bare = list.phase === 'ready' && list.rows.length === 0 && list.waiting.length === 0 && !list.hasMore;
   return (
     <div className="live-list">
-      <p className="waiting" role="status">
-        {list.waiting.length > 0 && (
-          <button type="button" onClick={settle}>
-            {list.waiting.length} new – show
+      <div className="list-bar">
+        {bar}
+        <div className="list-tools">
+          {typeof tools === 'function' ? tools(list.rows) : tools}
+          <button
+            type="button"
+            className="pause"
+            aria-pressed={paused}
+            onClick={() => {
+              setPaused(!paused);
+              if (paused) letIn();
+            }}
+          >
+            {paused ? 'Resume' : 'Pause'}
           </button>
-        )}
-      </p>
-      {list.phase === 'failed' && <Trouble error={list.error} retry={reload} />}
-      <div ref={container} className="rows" aria-busy={list.phase === 'loading'}>
-        {list.rows.length > 0 && (
-          <table>
-            <caption className="unseen">{name}</caption>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <th key={column.title} scope="col" className={classOf(column)}>
-                    {column.title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {list.rows.map((row) => {
-                const id = opens(row.item);
-                return (
-                  <TableRow
-                    key={row.id}
-                    row={row}
-                    columns={columns}
-                    label={label(row.item)}
-                    href={id === undefined ? undefined : openHref(id)}
-                    open={id !== undefined && id === openId}
-                  />
-                );
-              })}
-            </tbody>
-          </table>
-        )}
-        {bare && list.phase === 'ready' && empty}
+        </div>
       </div>
-      {list.phase === 'loading' && list.rows.length === 0 && <p className="hint">Reading…</p>}
-      {list.rows.length > 0 && list.hasMore && (
-        <button type="button" className="more" disabled={list.phase === 'loading'} onClick={loadMore}>
-          {list.phase === 'loading' ? 'Reading…' : 'Load more'}
-        </button>
-      )}
+      {list.phase === 'failed' && <Trouble error={list.error} retry={list.rows.length > 0 ? readOlder : reload} />}
+      <div ref={body} className="list-body">
+        <p className="waiting" role="status">
+          {(list.waiting.length > 0 || list.elsewhere > 0) && (
+            <button type="button" onClick={letIn}>
+              {announce(list.waiting.length, list.elsewhere)}
+            </button>
+          )}
+        </p>
+        {bare && <div className="rows-empty">{empty}</div>}
+        <Rows {...rest} list={list} scroller={scroller} readOlder={readOlder} readNewer={readNewer} />
+      </div>
     </div>
   );
 }
 
-function classOf({ numeric, wide, table }: Column<never>): string {
-  return [numeric && 'numeric', wide && 'wide', table && 'table-only'].filter(Boolean).join(' ');
-}
-
-interface RowProps {
-  row: Row<unknown>;
-  columns: readonly Column<unknown>[];
-  label: string;
-  href: string | undefined;
-  open: boolean;
-}
-
-const TableRow = memo(function TableRow({ row, columns, label, href, open }: RowProps) {
-  return (
-    <tr data-id={row.id} data-leaving={!row.fits || undefined} data-open={open || undefined}>
-      {columns.map((column, index) => (
-        <td
-          key={column.title}
-          data-title={column.bare ? undefined : column.title}
-          className={classOf(column)}
-        >
-          {index === 0 && href !== undefined && (
-            <Link href={href} className="opener" aria-label={label} aria-current={open || undefined} />
-          )}
-          {column.cell(row)}
-        </td>
-      ))}
-    </tr>
-  );
-});
-
-// What happened last. It lights up when it is new: the key makes it a new element.
-export function LatestChange({ row: { latest, live } }: { row: Row<unknown> }) {
-  if (!latest) return <Nothing />;
-  return (
-    <>
-      <span key={latest.cursor} className="latest" data-fresh={live || undefined}>
-        {words(latest.transition)}
-      </span>
-      <small>
-        <Time at={latest.at} />
-      </small>
-    </>
-  );
+function announce(waiting: number, elsewhere: number): string {
+  const fresh = waiting >= ROOM ? `${String(ROOM)}+ new` : `${String(waiting)} new`;
+  if (elsewhere === 0) return `${fresh} – show`;
+  return waiting === 0 ? 'The list has changed – read it again' : `${fresh}, and others moved – show`;
 }

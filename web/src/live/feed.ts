@@ -1,5 +1,7 @@
 // The live feed: one subscription to every change, shared by all views. It owns the cursor.
 //
+// Where it begins is told with who asks (graphql/session), so that lists are read at once.
+//
 //   head ──▶ following ──▶ waiting ──▶ following …      a lost socket goes on after the last cursor: nothing is missed
 //    ▲                        │
 //    └──── cursor expired ────┘                         the lists are read anew, then the feed goes on from the head
@@ -8,6 +10,7 @@
 import { FeedDocument, FeedHeadDocument, type FeedSubscription } from '../graphql/generated';
 import { follow, openSocket, read } from '../graphql/client';
 import { codeOf } from '../graphql/explain';
+import { session } from '../graphql/session';
 
 export type FeedChange = FeedSubscription['changes'];
 export interface FeedStatus {
@@ -54,6 +57,17 @@ export class Feed {
 
   constructor() {
     addEventListener('online', () => this.#wake?.());
+    session.onChange(() => {
+      const { state } = session;
+      // What one viewer may follow is not for the next: the socket ends with the session, and the cursor with it.
+      if (state.now === 'signed-out') {
+        this.#cursor = undefined;
+        this.#socket.terminate();
+      } else if (state.now === 'ready') {
+        this.#cursor ??= state.head;
+        this.#wake?.();
+      }
+    });
     void this.#run();
   }
 
@@ -78,6 +92,7 @@ export class Feed {
 
   async #run(): Promise<never> {
     for (;;) {
+      await session.ready();
       const begun = performance.now();
       try {
         if (this.#cursor === undefined) await this.#findHead();

@@ -1,41 +1,46 @@
-// Connects a list's state machine to the server: reads its pages, feeds it the changes, and holds it still while the
-// pointer or the keyboard is in it.
-import { useCallback, useEffect, useReducer, useRef, type RefObject } from 'react';
+// Connects a list's state machine to the server: reads its pages and feeds it the changes, which wait while it is held.
+import { useCallback, useEffect, useReducer, useRef } from 'react';
 import { feed, type FeedChange } from './feed';
-import { emptyList, nextPage, reduce, type ListAction, type ListState, type Page, type Row } from './list';
+import { emptyList, firstCursor, lastCursor, reduce, type ListAction, type ListState, type Page, type Row } from './list';
+
+export type Place = { readonly after: string } | { readonly before: string } | undefined;
 
 export interface Source<Item> {
-  // One page, newest first; without a cursor the newest.
-  read: (cursor: string | undefined) => Promise<Page<Item>>;
-  // The row that a change is about, if it is one of this list's kind; 'gone' when it was removed.
-  fromChange: (change: FeedChange) => Row<Item> | 'gone' | undefined;
+  // One page in the list's order: the first, or the one after or before a cursor. `before` is asked for only if `back`.
+  read: (place: Place) => Promise<Page<Item>>;
+  // Whether the list can be read towards its top.
+  back: boolean;
+  // What a change means to this list: the row that it is about, `stale` when only the server can tell, or nothing.
+  fromChange: (change: FeedChange) => Row<Item> | 'stale' | undefined;
 }
 
 export interface LiveList<Item> {
   list: ListState<Item>;
-  loadMore: () => void;
+  readOlder: () => void;
+  readNewer: () => void;
   reload: () => void;
   settle: () => void;
 }
 
-export function useLiveList<Item>(source: Source<Item>, container: RefObject<HTMLElement | null>): LiveList<Item> {
+export function useLiveList<Item>(source: Source<Item>, isHeld: () => boolean): LiveList<Item> {
   const [list, dispatch] = useReducer(reduce<Item>, undefined, emptyList<Item>);
-  const reader = useRef<Reader>(undefined);
+  const reader = useRef<Following<Item>>(undefined);
   useEffect(() => {
-    const following = new Following(source, dispatch, () => isHeld(container.current));
+    const following = new Following(source, dispatch, isHeld);
     reader.current = following;
     return () => {
       following.stop();
     };
-  }, [source, container]);
+  }, [source, isHeld]);
 
   const reload = useCallback(() => reader.current?.readFirst(), []);
-  const cursor = nextPage(list);
-  const loadMore = useCallback(() => reader.current?.readMore(cursor), [cursor]);
+  const [last, first] = [lastCursor(list), firstCursor(list)];
+  const readOlder = useCallback(() => reader.current?.readOlder(last), [last]);
+  const readNewer = useCallback(() => reader.current?.readNewer(first), [first]);
   const settle = useCallback(() => {
     dispatch({ kind: 'settle' });
+    reader.current?.release();
   }, []);
-  useSettling(container, settle);
 
   // Every row left the filter, but the server has more that fit.
   const ranDry = list.phase === 'ready' && list.rows.length === 0 && list.hasMore;
@@ -43,21 +48,24 @@ export function useLiveList<Item>(source: Source<Item>, container: RefObject<HTM
     if (ranDry) reload();
   }, [ranDry, reload]);
 
-  return { list, loadMore, reload, settle };
+  return { list, readOlder, readNewer, reload, settle };
 }
 
-interface Reader {
-  readFirst(): void;
-  readMore(cursor: string | undefined): void;
-}
+// A list that only the server can order is read again this long after it changed, so that a burst is one reading.
+const REREAD_MS = 1_000;
 
-// One source followed: its first page is read now and whenever the feed restarts. What changes while that page is on
-// its way is kept and applied after it, because the page may be older.
-class Following<Item> implements Reader {
+// One source followed: its first page is read now and whenever the feed restarts. What changes while a page is on its
+// way is kept and applied after it, because the page may be older.
+class Following<Item> {
   #early: Row<Item>[] | undefined = [];
   // Which reading is the current one: the answers of earlier ones come too late and are dropped.
   #reading = 0;
   #failed = false;
+  #stopped = false;
+  #everRead = false;
+  // It changed where only the server can tell, and was held when it was to be read again.
+  #owesReading = false;
+  #rereading: ReturnType<typeof setTimeout> | undefined;
   readonly #stopListening: () => void;
 
   constructor(
@@ -80,86 +88,69 @@ class Following<Item> implements Reader {
   }
 
   readFirst(): void {
+    this.#owesReading = false;
     this.#early ??= [];
-    this.#read(undefined, (page) => {
-      this.dispatch({ kind: 'first', page });
-    });
+    this.#read(undefined, 'first');
   }
 
-  readMore(cursor: string | undefined): void {
-    if (cursor === undefined) this.readFirst();
-    else
-      this.#read(cursor, (page) => {
-        this.dispatch({ kind: 'more', page });
-      });
+  readOlder(after: string | undefined): void {
+    if (after === undefined) this.readFirst();
+    else this.#read({ after }, 'more');
+  }
+
+  readNewer(before: string | undefined): void {
+    if (before === undefined || !this.source.back) this.readFirst();
+    else this.#read({ before }, 'newer');
   }
 
   stop(): void {
-    this.#reading = -1;
+    this.#stopped = true;
+    clearTimeout(this.#rereading);
     this.#stopListening();
   }
 
-  #read(cursor: string | undefined, arrived: (page: Page<Item>) => void): void {
+  #read(place: Place, kind: 'first' | 'more' | 'newer'): void {
     const mine = ++this.#reading;
     this.#failed = false;
     this.dispatch({ kind: 'reading' });
-    const settled = (act: () => void): void => {
-      if (mine !== this.#reading) return;
-      act();
-      if (this.#early) this.dispatch({ kind: 'changed', rows: this.#early, held: false });
+    const settled = (action: ListAction<Item>): void => {
+      if (mine !== this.#reading || this.#stopped) return;
+      this.dispatch(action);
+      if (this.#early) this.dispatch({ kind: 'changed', rows: this.#early, elsewhere: 0, held: false });
       this.#early = undefined;
     };
-    this.source.read(cursor).then(
+    this.source.read(place).then(
       (page) => {
-        settled(() => {
-          arrived(page);
-        });
+        this.#everRead = true;
+        settled({ kind, page });
       },
       (error: unknown) => {
-        settled(() => {
-          this.#failed = true;
-          this.dispatch({ kind: 'failed', error });
-        });
+        this.#failed = true;
+        settled({ kind: 'failed', error, clear: !this.#everRead });
       },
     );
   }
 
   #changed(batch: readonly FeedChange[]): void {
     const found = batch.map((change) => this.source.fromChange(change));
-    // A removed row cannot be told from its change: nothing is left to read its id from.
-    if (found.includes('gone')) {
-      this.readFirst();
-      return;
-    }
-    const rows = found.filter((row) => row !== undefined && row !== 'gone');
-    if (rows.length === 0) return;
+    const rows = found.filter((row) => row !== undefined && row !== 'stale');
+    const stale = found.filter((row) => row === 'stale').length;
+    if (stale > 0) this.#rereadSoon();
+    if (rows.length === 0 && stale === 0) return;
     if (this.#early) this.#early.push(...rows);
-    else this.dispatch({ kind: 'changed', rows, held: this.held() });
+    else this.dispatch({ kind: 'changed', rows, elsewhere: stale, held: this.held() });
   }
-}
 
-// A finger leaves no pointer behind, so on a touch screen only the keyboard holds a list.
-function isHeld(element: HTMLElement | null): boolean {
-  if (!element) return false;
-  const pointed = matchMedia('(hover: hover)').matches && element.matches(':hover');
-  return pointed || element.querySelector(':focus-visible') !== null;
-}
+  // The list is not held any more: what it could not be read for then is read now.
+  release(): void {
+    if (this.#owesReading) this.readFirst();
+  }
 
-function useSettling(container: RefObject<HTMLElement | null>, settle: () => void): void {
-  useEffect(() => {
-    const element = container.current;
-    if (!element) return;
-    // The focus has not arrived where it goes when focusout is sent.
-    const later = (): void => {
-      setTimeout(() => {
-        if (!isHeld(element)) settle();
-      });
-    };
-    element.addEventListener('pointerleave', later);
-    element.addEventListener('focusout', later);
-    return () => {
-      element.removeEventListener('pointerleave', later);
-      element.removeEventListener('focusout', later);
-    };
-  }, [container, settle]);
+  #rereadSoon(): void {
+    this.#rereading ??= setTimeout(() => {
+      this.#rereading = undefined;
+      this.#owesReading = true;
+      if (!this.held()) this.readFirst();
+    }, REREAD_MS);
+  }
 }

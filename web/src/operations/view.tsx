@@ -1,99 +1,141 @@
-// The list of operations, newest updated first.
-import { useMemo } from 'react';
-import { LatestChange, LiveTable, type Column } from '../live/LiveTable';
-import { useFilters } from '../ui/address';
+// The list of operations.
+import { useCallback, useMemo, useState } from 'react';
+import { BulkDialog } from '../bulk/dialog';
+import { LiveTable } from '../live/LiveTable';
+import { anyFilter, sameOpened, useFilters, useOpened, useOpenHref, type Filters } from '../ui/address';
 import { FilterBar } from '../ui/filter-bar';
-import { Badge, Id, Nothing } from '../ui/parts';
-import { Due, Time } from '../ui/time';
-import { DEFER_MEANING, SEND_MEANING, words } from '../ui/words';
+import { STATE_MEANING, words } from '../ui/words';
+import { operationColumns } from './columns';
 import { FirstOperation, NoMatch } from './empty';
-import { STATES, operationSource, type Operation } from './source';
+import { DUE_FIELDS, FIELDS, NAMES, STATES, sortOf, toFilter, type Sort } from './filters';
+import { dueSource, operationSource, searchSource } from './source';
 
-const COLUMNS: readonly Column<Operation>[] = [
-  {
-    title: 'State',
-    bare: true,
-    cell: ({ item }) => (
-      <>
-        <Badge state={item.state} />
-        <Remark operation={item} />
-      </>
-    ),
-  },
-  {
-    title: 'Operation',
-    bare: true,
-    cell: ({ item }) => (
-      <>
-        <strong>
-          {words(item.op)} {item.model}
-        </strong>
-        <small>
-          <Id value={item.operationId} />
-        </small>
-      </>
-    ),
-  },
-  { title: 'Connector', cell: ({ item }) => item.connectorName },
-  {
-    title: 'Document',
-    wide: true,
-    cell: ({ item }) => (item.documentId === null ? <Nothing /> : <Id value={item.documentId} />),
-  },
-  {
-    title: 'Caller / owner',
-    wide: true,
-    cell: ({ item }) => (
-      <>
-        <Id value={item.callerDid} />
-        {item.ownerDid !== item.callerDid && (
-          <small>
-            for <Id value={item.ownerDid} />
-          </small>
-        )}
-      </>
-    ),
-  },
-  { title: 'Attempts', numeric: true, cell: ({ item }) => item.attempts },
-  { title: 'Next attempt', cell: ({ item }) => <NextAttempt operation={item} /> },
-  { title: 'Latest change', cell: (row) => <LatestChange row={row} /> },
-  { title: 'Updated', table: true, cell: ({ item }) => <Time at={item.updatedAt} /> },
-];
+const CHIPS = { name: 'state', words: STATES.map((value) => ({ value, meaning: STATE_MEANING[value] })) };
 
-// What the state alone does not say about an operation that is under way.
-function Remark({ operation: { state, deferReason, sendState } }: { operation: Operation }) {
-  if (state !== 'ATTEMPTED') return null;
+export function OperationsView() {
+  const filters = useFilters(NAMES);
+  const sort = sortOf(filters);
+  const filter = useMemo(() => toFilter(filters), [filters]);
+  const text = filters.one('q');
+  const source = useMemo(() => {
+    if (text !== '') return searchSource(text, filter);
+    return sort === 'DUE' ? dueSource(filter) : operationSource(filter, sort);
+  }, [text, filter, sort]);
+  const setSort = useCallback(
+    (sort: Sort) => {
+      filters.set({ sort: [sort === 'UPDATED_DESC' ? '' : sort.toLowerCase()] });
+    },
+    [filters],
+  );
+  const columns = useMemo(() => operationColumns(sort, setSort), [sort, setSort]);
+  const [bulk, setBulk] = useState(false);
+  const opened = useOpened();
+  const hrefTo = useOpenHref();
+  const due = sort === 'DUE' && text === '';
   return (
-    <>
-      {deferReason !== null && <small>{DEFER_MEANING[deferReason]}</small>}
-      {sendState !== 'UNSENT' && <small title={SEND_MEANING[sendState]}>send {words(sendState)}</small>}
-    </>
+    <main id="main" className="filled">
+      <div className="heading">
+        <h1>Operations</h1>
+        <DueSwitch due={due} setSort={setSort} />
+        <Find key={text} filters={filters} />
+      </div>
+      <LiveTable
+        bar={<FilterBar filters={filters} {...(!due && { chips: CHIPS })} fields={due ? DUE_FIELDS : FIELDS} />}
+        name={due ? 'Operations that are due, the longest due first' : 'Operations'}
+        source={source}
+        columns={columns}
+        hrefOf={({ id }) => hrefTo({ node: id })}
+        isOpen={({ id }) => sameOpened(opened, { node: id })}
+        label={({ op, model, operationId }) => `${words(op)} ${model} ${operationId}`}
+        empty={due ? <NothingDue /> : anyFilter(filters, ['sort']) ? <NoMatch what="operation" /> : <FirstOperation />}
+        tools={
+          !due && text === '' && (
+            <button
+              type="button"
+              onClick={() => {
+                setBulk(true);
+              }}
+            >
+              Act on all…
+            </button>
+          )
+        }
+      />
+      {bulk && (
+        <BulkDialog
+          of={{ operations: filter }}
+          onClose={() => {
+            setBulk(false);
+          }}
+        />
+      )}
+    </main>
   );
 }
 
-function NextAttempt({ operation: { state, nextAttemptAt } }: { operation: Operation }) {
-  if (state !== 'ATTEMPTED') return <Nothing />;
-  return nextAttemptAt === null ? 'at once' : <Due at={nextAttemptAt} />;
+function Find({ filters }: { filters: Filters }) {
+  const [text, setText] = useState(filters.one('q'));
+  return (
+    <form
+      className="look-up"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        filters.set({ q: [text.trim()] });
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Any id of an operation, or its beginning"
+        placeholder="Find by any id"
+        value={text}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => {
+          setText(event.target.value);
+          // The cross in the field empties it: that is meant at once.
+          if (event.target.value === '') filters.set({ q: [] });
+        }}
+      />
+      <button type="submit">Find</button>
+    </form>
+  );
 }
 
-export function OperationsView() {
-  const filters = useFilters();
-  const source = useMemo(() => operationSource(filters), [filters]);
-  const filtered = filters.states.length > 0 || filters.connector !== '';
+function DueSwitch({ due, setSort }: { due: boolean; setSort: (sort: Sort) => void }) {
   return (
-    <main id="main">
-      <div className="heading">
-        <h1>Operations</h1>
-        <FilterBar filters={filters} states={STATES} />
-      </div>
-      <LiveTable
-        name="Operations, newest updated first"
-        source={source}
-        columns={COLUMNS}
-        opens={({ id }) => id}
-        label={({ op, model, operationId }) => `${words(op)} ${model} ${operationId}`}
-        empty={filtered ? <NoMatch what="operation" /> : <FirstOperation />}
-      />
-    </main>
+    <div className="switch" role="group" aria-label="Which operations">
+      <button
+        type="button"
+        aria-pressed={!due}
+        onClick={() => {
+          setSort('UPDATED_DESC');
+        }}
+      >
+        All
+      </button>
+      <button
+        type="button"
+        aria-pressed={due}
+        title="What a worker may drive now, the longest due first"
+        onClick={() => {
+          setSort('DUE');
+        }}
+      >
+        Due now
+      </button>
+    </div>
+  );
+}
+
+function NothingDue() {
+  return (
+    <section className="empty">
+      <h2>Nothing is due</h2>
+      <p>
+        Every live operation is in somebody’s work or waits for its time. What comes due, or whose lease ends, shows here the
+        longest due first: it is what a worker takes next.
+      </p>
+    </section>
   );
 }

@@ -22,6 +22,48 @@ query LatestOperations {
 `,
   },
   {
+    query: `# What needs a person's eye, and how much is due.
+query Attention {
+  statistics {
+    attention {
+      reason
+      count
+    }
+    dueOperations
+    dueWatches
+    oldestDueAt
+  }
+}
+`,
+  },
+  {
+    query: `# One document: what became of its writes.
+query Document($id: String!) {
+  document(id: $id) {
+    writeState
+    inFlight {
+      operationId
+      state
+      nextAttemptAt
+    }
+    lastCommit {
+      operationId
+      updatedAt
+    }
+    watch {
+      status
+      attempts
+      nextAttemptAt
+    }
+    winner {
+      digest
+    }
+  }
+}
+`,
+    variables: '{ "id": "document-1" }',
+  },
+  {
     query: `# Every change on this server from now on.
 subscription Changes {
   changes {
@@ -33,6 +75,17 @@ subscription Changes {
     toState
     documentId
     facts
+  }
+}
+`,
+  },
+  {
+    query: `# How much work is due, now and whenever that changes: what a worker waits for.
+subscription WorkDue {
+  workDue {
+    operations
+    watches
+    nextDueAt
   }
 }
 `,

@@ -5,14 +5,24 @@ import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { GraphiQL } from 'graphiql';
 import 'graphiql/style.css';
 import { openSocket } from '../graphql/client';
+import { credentials } from '../graphql/credentials';
+import { usePreferences } from '../ui/preferences';
 import { EXAMPLES } from './examples';
 
-const fetcher = createGraphiQLFetcher({ url: '/graphql', wsClient: openSocket() });
+// Requests carry what the sign-in gave, as it is at each of them.
+const withCredentials: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  for (const [name, value] of Object.entries(credentials.authorization)) if (!headers.has(name)) headers.set(name, value);
+  return fetch(input, { ...init, headers });
+};
+
+const fetcher = createGraphiQLFetcher({ url: '/graphql', fetch: withCredentials, wsClient: openSocket() });
 
 export default function Playground() {
+  const { theme } = usePreferences();
   return (
     <main id="main" className="playground">
-      <GraphiQL fetcher={fetcher} defaultTabs={EXAMPLES} />
+      <GraphiQL fetcher={fetcher} defaultTabs={EXAMPLES} {...(theme !== 'system' && { forcedTheme: theme })} />
     </main>
   );
 }

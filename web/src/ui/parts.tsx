@@ -1,11 +1,12 @@
 // Small parts that every view uses.
 import { useEffect, useState, type ReactNode } from 'react';
 import { explain } from '../graphql/explain';
+import { Icon } from './icons';
 import { meaningOf, shorten, toneOf, words } from './words';
 
-export function Badge({ state }: { state: string }) {
+export function Badge({ state, meaning = meaningOf(state) }: { state: string; meaning?: string | undefined }) {
   return (
-    <span className="badge" data-tone={toneOf(state)} title={meaningOf(state)}>
+    <span className="badge" data-tone={toneOf(state)} title={meaning}>
       {words(state)}
     </span>
   );
@@ -40,7 +41,15 @@ export function Nothing() {
 
 const COPIED_MS = 1_500;
 
-export function Copy({ text, label }: { text: string; label: string }) {
+interface CopyProps {
+  // What is copied, or how to make it once it is asked for.
+  text: string | (() => string);
+  label: string;
+  // Whether the label is shown, where there is room.
+  named?: boolean;
+}
+
+export function Copy({ text, label, named = false }: CopyProps) {
   const [done, setDone] = useState<'copied' | 'failed'>();
   useEffect(() => {
     if (!done) return undefined;
@@ -54,15 +63,16 @@ export function Copy({ text, label }: { text: string; label: string }) {
   // The clipboard is there on https and on localhost only.
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
       setDone('copied');
     } catch {
       setDone('failed');
     }
   };
   return (
-    <button type="button" className="quiet" aria-label={label} title={label} onClick={() => void copy()}>
-      {done === 'copied' ? 'Copied' : done === 'failed' ? 'Select it to copy' : 'Copy'}
+    <button type="button" className={named ? undefined : 'copy'} aria-label={label} title={label} onClick={() => void copy()}>
+      {named ? 'Copy as JSON' : <Icon name="copy" />}
+      <span role="status">{done === 'copied' ? 'copied' : done === 'failed' ? 'select it to copy' : ''}</span>
     </button>
   );
 }
@@ -83,11 +93,15 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
   );
 }
 
-export function Json({ value }: { value: unknown }) {
+export function Json({ value, name }: { value: unknown; name: string }) {
+  const text = JSON.stringify(value, null, 2);
   return (
-    <pre className="json" tabIndex={0}>
-      {JSON.stringify(value, null, 2)}
-    </pre>
+    <div className="json">
+      <Copy text={text} label={`Copy: ${name}`} />
+      <pre tabIndex={0} aria-label={name}>
+        {text}
+      </pre>
+    </div>
   );
 }
 
@@ -97,5 +111,24 @@ export function Field({ name, children }: { name: string; children: ReactNode })
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+// Names and values as they stand, each to be copied.
+export function Fields({ fields }: { fields: readonly (readonly [string, string | null])[] }) {
+  return (
+    <dl className="fields">
+      {fields.map(([name, value]) => (
+        <Field key={name} name={name}>
+          {value === null ? (
+            <Nothing />
+          ) : (
+            <>
+              <Id value={value} full /> <Copy text={value} label={`Copy: ${name}`} />
+            </>
+          )}
+        </Field>
+      ))}
+    </dl>
   );
 }

@@ -1,46 +1,49 @@
 // Where the list of watches gets its rows: by pages from the server, by changes from the feed.
 import { read } from '../graphql/client';
-import { WatchesDocument, type WatchFilter, type WatchRowFragment, type WatchStatus } from '../graphql/generated';
+import { DueWatchesDocument, WatchesDocument, type WatchFilter, type WatchRowFragment } from '../graphql/generated';
+import type { Row } from '../live/list';
 import type { Source } from '../live/useLiveList';
-import type { Filters } from '../ui/address';
+import { isBack, range } from '../operations/source';
+import { fits } from './filters';
 
 export type Watch = WatchRowFragment;
 
-export const STATUSES: readonly WatchStatus[] = ['PENDING_VERIFICATION', 'VERIFIED', 'REPAIR_FAILED'];
+const PAGE = 100;
 
-const PAGE = 50;
+function toRow(item: Watch, cursor: string | undefined): Row<Watch> {
+  return { id: item.id, item, at: item.updatedAt, latest: undefined, fits: true, place: 'top', cursor };
+}
 
-export function watchSource({ states, connector }: Filters): Source<Watch> {
-  const chosen = STATUSES.filter((status) => states.includes(status));
-  const filter: WatchFilter = {
-    ...(chosen.length > 0 && { statuses: chosen }),
-    ...(connector !== '' && { connectorName: connector }),
-  };
-  // The same question as the server's filter, asked of a row that changed.
-  const fits = (watch: Watch): boolean =>
-    (chosen.length === 0 || chosen.includes(watch.status)) &&
-    (connector === '' || watch.connectorName === connector);
-
+// By identity; what changes while the list is open and is not listed yet comes on top.
+export function watchSource(filter: WatchFilter): Source<Watch> {
   return {
-    async read(after) {
-      const { watches } = await read(WatchesDocument, { filter, first: PAGE, after: after ?? null });
-      const rows = watches.edges.map(({ cursor, node }) => ({
-        id: node.id,
-        item: node,
-        at: node.updatedAt,
-        latest: node.changes.nodes[0],
-        fits: true,
-        cursor,
-        live: false,
-      }));
-      return { rows, hasMore: watches.pageInfo.hasNextPage };
+    back: true,
+    async read(place) {
+      const { watches } = await read(WatchesDocument, { filter, ...range(place) });
+      const { hasNextPage, hasPreviousPage } = watches.pageInfo;
+      const rows = watches.edges.map(({ cursor, node }) => toRow(node, cursor));
+      return { rows, hasMore: isBack(place) ? hasPreviousPage : hasNextPage };
     },
-    fromChange(change) {
-      const { node } = change;
-      if (change.entity === 'WATCH' && node === null) return 'gone';
+    fromChange({ entity, node, cursor, transition }) {
+      // A removed watch cannot be told from its change: nothing is left to read its id from.
+      if (entity === 'WATCH' && node === null) return 'stale';
       if (node?.__typename !== 'Watch') return undefined;
-      const at = node.updatedAt;
-      return { id: node.id, item: node, at, latest: change, fits: fits(node), cursor: undefined, live: true };
+      return { ...toRow(node, undefined), latest: { cursor, transition }, fits: fits(filter, node) };
     },
+  };
+}
+
+// What is due now, the longest due first, whose winner moved unseen among them. Only the server knows what is in it.
+export function dueSource({ connectorName, ownerDid }: WatchFilter): Source<Watch> {
+  const filter = { connectorName: connectorName ?? null, ownerDid: ownerDid ?? null };
+  return {
+    back: false,
+    async read(place) {
+      const after = place && 'after' in place ? place.after : null;
+      const { dueWatches } = await read(DueWatchesDocument, { filter, first: PAGE, after });
+      const rows = dueWatches.edges.map(({ cursor, node }) => toRow(node, cursor));
+      return { rows, hasMore: dueWatches.pageInfo.hasNextPage };
+    },
+    fromChange: ({ entity }) => (entity === 'WATCH' ? 'stale' : undefined),
   };
 }
