@@ -6,7 +6,7 @@ import { randomIdentity, stringifyToken } from '@kokuin/token';
 import { getIntrospectionQuery } from 'graphql';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { CLAIM, Socket, assertRefused, claimInput, get, post, socketEndpoint, within } from '../door/support.mjs';
+import { CLAIM, Socket, assertRefused, claimInput, endpoint, get, post, socketEndpoint, within } from '../door/support.mjs';
 
 const audience = process.env.WRITEWATCH_AUDIENCE;
 assert.ok(audience, 'WRITEWATCH_AUDIENCE must be the audience of the server');
@@ -173,6 +173,28 @@ test('S05e to h hold when signed in', async () => {
     assert.equal(type, 'error');
     assertRefused({ body: { errors }, text: JSON.stringify(errors) });
   });
+});
+
+test('a stream of events needs a token too, and ends with it', async () => {
+  const identity = randomIdentity();
+  const follow = (headers) =>
+    fetch(endpoint, {
+      method: 'POST',
+      headers: { accept: 'text/event-stream', 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ query: CHANGES }),
+    });
+  const refused = await follow({});
+  assert.equal(refused.status, 401);
+  assert.match(await refused.text(), /UNAUTHENTICATED/);
+  const response = await follow(bearer(await tokenOf(identity, { exp: seconds() + 3 })));
+  assert.equal(response.status, 200);
+  await claims(identity);
+  const text = await within(10_000, 'the end', response.text());
+  const events = text.split('\n\n').filter((event) => event && !event.startsWith(':'));
+  assert.equal(events.length, 3, text);
+  assert.match(events[0], /^event: next\nid: .*\ndata: .*"transition":"claim"/);
+  assert.match(events[1], /^event: next\ndata: \{"errors":.*"UNAUTHENTICATED"/);
+  assert.equal(events[2], 'event: complete\ndata: ');
 });
 
 test('graphql-ws comes again with a fresh token when the first has expired, and misses nothing', async () => {
