@@ -66,7 +66,7 @@ function SignIn({ why }: { why: string | undefined }) {
           }}
         />
       </label>
-      <p className="hint">It is kept in this tab’s memory only, and is gone when the tab is closed or loaded anew.</p>
+      <p className="hint">It is kept in memory only, never stored. Other open tabs of this page may use it, and it is gone with the last of them.</p>
       <button type="submit" className="primary">
         Sign in
       </button>

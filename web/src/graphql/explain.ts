@@ -7,7 +7,7 @@ export interface Explanation {
 }
 
 const TODO: Partial<Record<string, string>> = {
-  BAD_INPUT: 'Check the filters in the address bar, or clear them.',
+  BAD_INPUT: 'Check what the address bar holds, or clear the filters.',
   UNAUTHENTICATED: 'Sign in again.',
   FORBIDDEN: 'Ask an operator of this server for access.',
   CONTENTION: 'Try again in a moment: many clients are changing the same rows.',

@@ -53,6 +53,8 @@ export function useLiveList<Item>(source: Source<Item>, isHeld: () => boolean): 
 
 // A list that only the server can order is read again this long after it changed, so that a burst is one reading.
 const REREAD_MS = 1_000;
+// And no sooner than so many times as long as the last reading took, so that reading is not what keeps the server busy.
+const REREAD_FACTOR = 5;
 
 // One source followed: its first page is read now and whenever the feed restarts. What changes while a page is on its
 // way is kept and applied after it, because the page may be older.
@@ -62,6 +64,7 @@ class Following<Item> {
   #reading = 0;
   #failed = false;
   #stopped = false;
+  #tookMs = 0;
   #everRead = false;
   // It changed where only the server can tell, and was held when it was to be read again.
   #owesReading = false;
@@ -113,6 +116,7 @@ class Following<Item> {
     const mine = ++this.#reading;
     this.#failed = false;
     this.dispatch({ kind: 'reading' });
+    const begun = performance.now();
     const settled = (action: ListAction<Item>): void => {
       if (mine !== this.#reading || this.#stopped) return;
       this.dispatch(action);
@@ -122,6 +126,7 @@ class Following<Item> {
     this.source.read(place).then(
       (page) => {
         this.#everRead = true;
+        this.#tookMs = performance.now() - begun;
         settled({ kind, page });
       },
       (error: unknown) => {
@@ -151,6 +156,6 @@ class Following<Item> {
       this.#rereading = undefined;
       this.#owesReading = true;
       if (!this.held()) this.readFirst();
-    }, REREAD_MS);
+    }, Math.max(REREAD_MS, REREAD_FACTOR * this.#tookMs));
   }
 }

@@ -167,8 +167,13 @@ test('an operation is found by any of its ids, and the search stands in the addr
     await page.waitForFunction(() => document.querySelectorAll('.row[data-id]').length === 1);
     await row(page, operation.id).waitFor();
   }
+  // What was found goes on changing in place; what was not does not come in.
+  await claim(connector);
   await record(operation, { toState: 'DEAD' });
   await row(page, operation.id).getByText('dead', { exact: true }).waitFor();
+  await page.mouse.move(5, 5);
+  assert.equal(await page.getByRole('button', { name: / new/ }).count(), 0);
+  assert.equal(await rows(page).count(), 1);
   assert.deepEqual(wrongs, []);
 });
 

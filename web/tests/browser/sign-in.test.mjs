@@ -2,7 +2,7 @@
 // for a token as one with it does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claim, live, newConnector, openPage, record, row, until } from './support.mjs';
+import { claim, live, newConnector, openPage, record, row, until, violations } from './support.mjs';
 
 const TOKEN = 'a-token-that-is-good';
 
@@ -54,6 +54,7 @@ test('a token is asked for, refused, taken, and goes with every request and with
   const { page, wrongs } = await openPage(`/operations?connector=${connector}`, { prepare: door() });
   await signIn(page, 'another');
   await page.getByText('does not accept this token').waitFor();
+  assert.deepEqual(await violations(page), []);
   await signIn(page, TOKEN);
   await live(page);
   // The pointer is where the button was, which now is in the list, and would hold it.
