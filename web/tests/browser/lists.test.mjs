@@ -133,7 +133,11 @@ test('scrolling reads page after page, each row once, with only the visible ones
     const shown = await rows(page).evaluateAll((all) => all.map((one) => one.dataset.id));
     assert.ok(shown.length < 80, `${shown.length} rows in the page`);
     for (const id of shown) seen.add(id);
-    await list.evaluate((element) => element.scrollBy(0, 600));
+    // The list shows what it was scrolled to a frame later: only then it says what is still being read.
+    await list.evaluate((element) => {
+      element.scrollBy(0, 600);
+      return new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)));
+    });
     await page.waitForFunction(() => document.querySelector('.skeleton') === null);
   }
   assert.deepEqual([...seen].toSorted(), made.map(({ id }) => id).toSorted());

@@ -25,7 +25,8 @@ test('the page does its work on a server that runs its documents only', async ()
     const input = claimInput({ connectorName, documentId: randomUUID() });
     const { id } = (await post({ query: CLAIM, variables: { input } }, {}, own.graphql)).body.data.claimOperation.operation;
     await row(page, id).getByText('attempted').waitFor();
-    await row(page, id).locator('.opener').click();
+    await row(page, id).locator('.opener').focus();
+    await page.keyboard.press('Enter');
     await page.getByRole('complementary').getByText(input.operationId, { exact: true }).waitFor();
     for (const view of ['Watches', 'Feed']) {
       await page.getByRole('link', { name: view }).click();
