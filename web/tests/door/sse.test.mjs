@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { createClient } from 'graphql-sse';
-import { CLAIM, Events, assertRefused, claimInput, endpoint, get, launch, post, server, within } from './support.mjs';
+import { CLAIM, Events, assertRefused, claimInput, endpoint, get, here, launch, post, server, within } from './support.mjs';
 
 const VIEWER = '{ viewer { roles did } }';
 const FOLLOW = 'subscription ($filter: ChangeFilter, $after: String) { changes(filter: $filter, after: $after) { operation: node { ... on Operation { operationId } } } }';
@@ -22,12 +22,6 @@ async function claim(ownerDid, url) {
   const { body } = await post({ query: CLAIM, variables: { input: claimInput({ ownerDid }) } }, {}, url);
   assert.equal(body.data.claimOperation.outcome, 'CLAIMED');
   return body.data.claimOperation.operation.operationId;
-}
-
-// A cursor of the log as it is now.
-async function here(url) {
-  const { body } = await post({ query: '{ changes(last: 1) { nodes { cursor } } }' }, {}, url);
-  return body.data.changes.nodes[0]?.cursor ?? (await claim(owner(), url), here(url));
 }
 
 const told = ({ data }) => data.data.changes.operation.operationId;

@@ -74,6 +74,14 @@ export function claimInput(fields = {}) {
   };
 }
 
+// A cursor of the log as it is now: with it as `after`, a test need not know when its subscription has begun.
+export async function here(url) {
+  const { body } = await post({ query: '{ changes(last: 1) { nodes { cursor } } }' }, {}, url);
+  if (body.data.changes.nodes.length > 0) return body.data.changes.nodes[0].cursor;
+  await post({ query: CLAIM, variables: { input: claimInput() } }, {}, url);
+  return here(url);
+}
+
 // A socket that keeps every frame it gets and lets a test wait for the next.
 export class Socket {
   static async open({ protocols = 'graphql-transport-ws', init = true, url = socketEndpoint, ...options } = {}) {
