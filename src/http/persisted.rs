@@ -4,6 +4,8 @@
 //! queries do: a bounded number of texts, the ones used last. With a list from a file, what stands in it runs and
 //! nothing else does. Owns texts alone: each is read and checked anew, like one that was sent.
 
+mod memory;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -12,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_graphql::ServerError;
 use sha2::{Digest as _, Sha256};
 
+use self::memory::Memory;
 use super::limits;
 use super::refusal::{Code, bad_input, error};
 
@@ -80,20 +83,6 @@ pub enum Documents {
     Remembered(Mutex<Memory>),
 }
 
-/// The documents that were sent with their hash and used last.
-#[derive(Debug, Default)]
-pub struct Memory {
-    texts: HashMap<DocumentHash, Remembered>,
-    bytes: usize,
-    uses: u64,
-}
-
-#[derive(Debug)]
-struct Remembered {
-    text: Arc<str>,
-    last_used: u64,
-}
-
 impl Documents {
     /// Of this list, or of whatever comes.
     #[must_use]
@@ -150,30 +139,6 @@ fn locked(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Memory {
-    fn find(&mut self, hash: DocumentHash) -> Option<Arc<str>> {
-        self.uses += 1;
-        let found = self.texts.get_mut(&hash)?;
-        found.last_used = self.uses;
-        Some(Arc::clone(&found.text))
-    }
-
-    fn keep(&mut self, hash: DocumentHash, text: &str) {
-        if self.find(hash).is_some() || text.len() > limits::REMEMBERED_BYTES {
-            return;
-        }
-        while self.texts.len() >= limits::REMEMBERED_DOCUMENTS || self.bytes + text.len() > limits::REMEMBERED_BYTES {
-            // A walk over all of them: they are few, and something is forgotten only for a text that is new.
-            let Some(oldest) = self.texts.iter().min_by_key(|(_, it)| it.last_used).map(|(hash, _)| *hash) else {
-                break;
-            };
-            self.bytes -= self.texts.remove(&oldest).map_or(0, |it| it.text.len());
-        }
-        self.bytes += text.len();
-        self.texts.insert(hash, Remembered { text: text.into(), last_used: self.uses });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,27 +158,6 @@ mod tests {
         documents.remember(hash, &text);
         assert_eq!(documents.text(None, Some(hash)).unwrap(), text);
         assert_eq!(code(documents.text(None, None)), "\"BAD_INPUT\"");
-    }
-
-    #[test]
-    fn what_is_remembered_is_bounded_by_count_and_by_bytes_and_the_used_ones_stay() {
-        let mut memory = Memory::default();
-        let used = DocumentHash::of("used");
-        memory.keep(used, "used");
-        for number in 0..2 * limits::REMEMBERED_DOCUMENTS {
-            let text = format!("{{ a{number} }}");
-            memory.keep(DocumentHash::of(&text), &text);
-            assert!(memory.find(used).is_some());
-        }
-        assert_eq!(memory.texts.len(), limits::REMEMBERED_DOCUMENTS);
-        for number in 0..2 * limits::REMEMBERED_BYTES / limits::DOCUMENT_BYTES {
-            let text = format!("{number:08}{}", "x".repeat(limits::DOCUMENT_BYTES - 8));
-            memory.keep(DocumentHash::of(&text), &text);
-            assert!(memory.bytes <= limits::REMEMBERED_BYTES && memory.find(used).is_some());
-        }
-        let held: usize = memory.texts.values().map(|it| it.text.len()).sum();
-        assert_eq!(held, memory.bytes);
-        assert!(memory.texts.len() >= limits::REMEMBERED_BYTES / limits::DOCUMENT_BYTES - 1);
     }
 
     #[test]
