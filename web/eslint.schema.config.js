@@ -6,8 +6,7 @@ const { configs } = graphql;
 
 // What is looked at as a part of something else, counted, or told of once: nobody asks for one by its id.
 const VALUES = [
-  ...['AttentionCount', 'DeferReasonCount', 'OperationStateCount', 'SweepCandidateCount', 'WatchStatusCount'],
-  ...['OperationTotal', 'WatchTotal', 'AccessGrant'],
+  ...['AccessGrant'],
   ...['OutcomeBucket', 'PageInfo', 'ServerStatus', 'Statistics', 'UpkeepStatus', 'Viewer', 'WorkDue'],
   ...['Change', 'DocumentChange', 'OperationChange', 'VerificationResult', 'WatchChange'],
   ...['EntityTrim', 'Lease', 'ObservationDecision', 'ObservationRepair', 'SweepCheckpoint', 'Winner'],
@@ -25,7 +24,7 @@ export default [
       ...configs['flat/schema-relay'].rules,
       '@graphql-eslint/strict-id-in-types': [
         'error',
-        { exceptions: { types: [...VALUES, ...NAMED_ELSEWHERE], suffixes: ['Payload', 'Connection', 'Edge'] } },
+        { exceptions: { types: [...VALUES, ...NAMED_ELSEWHERE], suffixes: ['Payload', 'Connection', 'Edge', 'Count', 'Total'] } },
       ],
       // Short, bounded lists need no pages, and a page has its `nodes` beside its `edges`. What is listed need not be a node:
       // changes and documents are none.
