@@ -3,6 +3,9 @@
 //! Roles come from the settings and from a file that is read again when it changes; a version of it that cannot be read
 //! leaves the last one standing. What was found of a token is kept for a while by its digest, never the token.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -201,29 +204,4 @@ fn parse(text: &str) -> Result<Listed, String> {
         }
     }
     Ok(listed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DID: &str = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
-
-    #[test]
-    fn the_file_lists_dids_and_nothing_else() {
-        let listed = parse(&format!(r#"{{"services": ["{DID}"], "revoked": []}}"#)).unwrap();
-        assert!(listed.services.contains(DID) && listed.operators.is_empty());
-        assert_eq!(parse("{}"), Ok(Listed::default()));
-        for (bad, named) in [
-            ("", "services"),
-            ("[]", "services"),
-            (r#"{"operator": []}"#, "operator"),
-            (r#"{"operators": "x"}"#, "services"),
-            (r#"{"revoked": ["did:key:z6Mki"]}"#, "did:key:z6Mki"),
-            (r#"{"services": ["did:web:x.example"]}"#, "services"),
-        ] {
-            let problem = parse(bad).unwrap_err();
-            assert!(problem.contains(named), "{bad}: {problem}");
-        }
-    }
 }
