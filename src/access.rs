@@ -125,6 +125,13 @@ impl Access {
         Ok(opened)
     }
 
+    /// Whether this token was opened before.
+    #[must_use]
+    pub fn knows(&self, token: &str) -> bool {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        self.known().contains_key(&digest)
+    }
+
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], Arc<Token>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

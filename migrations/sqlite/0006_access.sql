@@ -13,3 +13,6 @@ CREATE INDEX access_grant_caller ON access_grant (caller_did, owner_did, connect
 -- Of a change of a document's winner, trim or repair: those who saw an operation or watch of it then, each by 32 hexadecimal
 -- digits. None on changes of what has an owner or a caller of its own.
 ALTER TABLE change_event ADD COLUMN seen_by TEXT;
+
+-- The operations of one state in the order of their making.
+CREATE INDEX kubun_connector_operation_state_created ON kubun_connector_operation (state, created_at, caller_did, operation_id);

@@ -83,6 +83,19 @@ impl Door {
         }
     }
 
+    /// Makes sure that a pass holds still: whoever sends slowly may have lost it.
+    ///
+    /// # Errors
+    /// Why it has ended.
+    pub fn still_holds(&self, pass: &Pass) -> Result<(), Ended> {
+        let (Some(until), Some(did)) = (pass.until, pass.viewer.did()) else { return Ok(()) };
+        match self.app.access.standing(did) {
+            Standing::Has(now) if now != pass.viewer.roles() => Err(Ended::RolesChanged),
+            Standing::Has(_) if until > self.app.store.now_ms() => Ok(()),
+            Standing::Has(_) | Standing::Revoked => Err(Ended::Unauthenticated),
+        }
+    }
+
     /// Resolves when the pass has ended; none for one that never does.
     pub fn end_of(&self, pass: &Pass) -> Option<Pin<Box<dyn Future<Output = Ended> + Send>>> {
         let until = pass.until?;
@@ -131,26 +144,38 @@ pub async fn guard(State(door): State<Door>, mut request: Request, next: Next) -
     if opens_a_socket || !matches!(*request.method(), Method::GET | Method::POST) {
         return next.run(request).await;
     }
-    match door.let_in(bearer(request.headers())) {
+    let token = bearer(request.headers());
+    // Whoever tries tokens is counted by where it comes from, before a signature is looked at.
+    if door.app.access.audience().is_some() && !token.is_some_and(|token| door.app.access.knows(token)) {
+        let counted = request.extensions().get::<Caller>().map_or(Ok(()), |caller| door.count(&Viewer::open(), caller));
+        if let Err(wait) = counted {
+            return too_often(media_of(request.headers()), wait);
+        }
+    }
+    match door.let_in(token) {
         Ok(pass) => {
             request.extensions_mut().insert(pass);
             next.run(request).await
         }
         Err(ended) => {
-            let media = negotiate(request.headers()).map_or(Media::Json, |accepted| accepted.media);
-            // Whoever tries tokens is counted by where it comes from.
-            let counted =
-                request.extensions().get::<Caller>().map_or(Ok(()), |caller| door.count(&Viewer::open(), caller));
-            if let Err(wait) = counted {
-                return too_often(media, wait);
-            }
+            let media = media_of(request.headers());
             // A client that is still sending would not see our answer.
             forget(request.into_body()).await;
-            let mut response = written(media, StatusCode::UNAUTHORIZED, &Answer::refused(ended.error()));
-            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            response
+            refused(media, ended)
         }
     }
+}
+
+/// How a refusal is written.
+fn media_of(headers: &HeaderMap) -> Media {
+    negotiate(headers).map_or(Media::Json, |accepted| accepted.media)
+}
+
+/// The response to somebody without a pass, or with one that has ended.
+pub fn refused(media: Media, ended: Ended) -> Response {
+    let mut response = written(media, StatusCode::UNAUTHORIZED, &Answer::refused(ended.error()));
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
 }
 
 #[cfg(test)]

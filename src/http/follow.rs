@@ -10,6 +10,7 @@ mod tests;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_graphql::{Name, Request, ServerError, Variables};
@@ -200,7 +201,8 @@ impl Door {
             asking: self.askings.join(prepared, viewer),
             request_id: Arc::clone(&request_id),
             events: None,
-            told_of: 0,
+            // What was rendered before is not for who joins.
+            told_of: self.app.feed.tick(),
             _open: metrics.subscription(),
         };
         let given = unfold(Some(following), async |following| {
@@ -244,13 +246,20 @@ impl Asking {
             return self.rendered(app, event, request_id).await;
         };
         let answer = self.askings.rendering(self.asked.clone(), same, told_of, || app.feed.tick());
+        let ours = AtomicBool::new(false);
         let rendered = answer.get_or_init(async || {
+            ours.store(true, Ordering::Relaxed);
             let rendered = self.rendered(app, event, request_id).await;
             let bytes = rendered.given.as_ref().map_or(0, |told| told.answer.get().len());
             self.askings.rendered(self.asked.clone(), same, &answer, bytes);
             rendered
         });
-        rendered.await.clone()
+        let rendered = rendered.await.clone();
+        if rendered.given.is_err() && !ours.into_inner() {
+            // What failed for one may go well for another.
+            return self.rendered(app, event, request_id).await;
+        }
+        rendered
     }
 
     async fn rendered(&self, app: &App, event: &Event, request_id: &str) -> Rendered {

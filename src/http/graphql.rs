@@ -20,7 +20,7 @@ use futures_util::StreamExt as _;
 use super::accept::{Accepted, Media, negotiate};
 use super::answer::{Answer, has_this_code};
 use super::ask::{self, Asked};
-use super::auth::Pass;
+use super::auth::{Pass, refused};
 use super::caller::{Caller, Named};
 use super::document::ByEvents;
 use super::refusal::{Code, bad_input, error};
@@ -108,7 +108,10 @@ pub async fn post(
     let read = tokio::time::timeout(limits::REQUEST_TIME, read_body(request)).await;
     let slow = || Unfit(StatusCode::REQUEST_TIMEOUT, "The body took too long to arrive.".to_owned());
     match read.unwrap_or_else(|_| Err(slow())) {
-        Ok(asked) => exchange.answer(asked).await,
+        Ok(asked) => match exchange.door.still_holds(&exchange.pass) {
+            Ok(()) => exchange.answer(asked).await,
+            Err(ended) => refused(exchange.accepted.media, ended),
+        },
         Err(unfit) => refuse(exchange.accepted.media, unfit),
     }
 }

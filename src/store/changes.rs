@@ -227,7 +227,8 @@ impl Store {
             confine(select, viewer, filter);
             select.compares("sequence", "<=", Some(through));
         };
-        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![] };
+        let list =
+            List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![], one_of: None };
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -247,7 +248,8 @@ impl Store {
             visible(select, viewer);
             select.compares("sequence", "<=", Some(through));
         };
-        let list = List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![] };
+        let list =
+            List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![], one_of: None };
         list.page_each(&mut self.read().await?, owner.column(), ids, slice).await
     }
 }

@@ -155,6 +155,7 @@ impl Store {
             keyset: WRITTEN,
             filter: &filter,
             concerning: vec![],
+            one_of: None,
         };
         list.page(&mut self.read().await?, slice).await
     }

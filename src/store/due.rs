@@ -71,6 +71,7 @@ impl Store {
             keyset: DUE_OPERATIONS,
             filter,
             concerning: viewer.confined_to().into_iter().collect(),
+            one_of: None,
         };
         let due = |select: &mut Select| operation_lists::is_due(select, filter, now);
         let oldest =
@@ -102,8 +103,14 @@ impl Store {
 
     async fn watches_due(&self, viewer: &Viewer, filter: &DueFilter, now: i64) -> Result<Found> {
         let connection = &mut self.read().await?;
-        let list =
-            |filter| List { table: WATCHES, columns: Watch::COLUMNS, keyset: DUE_WATCHES, filter, concerning: vec![] };
+        let list = |filter| List {
+            table: WATCHES,
+            columns: Watch::COLUMNS,
+            keyset: DUE_WATCHES,
+            filter,
+            concerning: vec![],
+            one_of: None,
+        };
         let due = |select: &mut Select| watches::is_due(select, viewer, filter, now);
         let count = list(&due).count(connection, COUNTED).await?;
         let oldest = list(&due).page::<Watch>(connection, &FIRST).await?.rows.first().map(|row| row.key(&DUE_WATCHES));

@@ -103,7 +103,20 @@ impl OperationOrder {
 pub const DUE: Keyset = Keyset { columns: &["due_at", "caller_did", "operation_id"], descending: false };
 
 fn list(order: OperationOrder, filter: &(dyn Fn(&mut Select) + Sync)) -> List<'_> {
-    List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter, concerning: vec![] }
+    List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter, concerning: vec![], one_of: None }
+}
+
+/// A list of due operations, to count.
+fn due_list<'a>(filter: &'a (dyn Fn(&mut Select) + Sync), concerning: Vec<&'a str>) -> List<'a> {
+    List { table: TABLE, columns: "", keyset: DUE, filter, concerning, one_of: None }
+}
+
+/// The words of some states, each once.
+fn distinct(states: &[OperationState]) -> Vec<&'static str> {
+    let mut words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// The operations that are due at `now`: live ones alone have a time for it.
@@ -196,8 +209,12 @@ impl Store {
     ) -> Result<Page<Operation>> {
         let concerning: Vec<&str> = viewer.confined_to().into_iter().chain(filter.visible_to.as_deref()).collect();
         let by_owner = !concerning.is_empty();
+        // Of several states none comes in order by an index, of each one it does.
+        let several = filter.states.as_deref().filter(|states| states.len() > 1);
+        let one_of = several.map(|states| ("state", distinct(states)));
+        let filter = &OperationFilter { states: filter.states.clone().filter(|_| one_of.is_none()), ..filter.clone() };
         let filter = |select: &mut Select| filter.apply(select, by_owner);
-        let list = List { concerning, ..list(order, &filter) };
+        let list = List { concerning, one_of, ..list(order, &filter) };
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -219,6 +236,7 @@ impl Store {
             keyset: DUE,
             filter: &filter,
             concerning: viewer.confined_to().into_iter().collect(),
+            one_of: None,
         };
         let mut page = list.page(&mut self.read().await?, &Slice { count: false, ..slice.clone() }).await?;
         if slice.count {
@@ -240,17 +258,22 @@ impl Store {
         most: i64,
     ) -> Result<i64> {
         let connection = &mut self.read().await?;
-        let leased = |select: &mut Select| {
-            select.and("due_at IS NOT NULL AND lease_token IS NOT NULL");
-            let at = select.arg(now);
-            select.and(&format!("(lease_expires_at >= {at} OR lease_expires_at IS NULL)"));
-            select.compares("due_at", "<=", Some(now - due.overdue_ms));
-            unindexed(select, viewer, [&due.owner_did, &due.connector_name]);
-        };
-        let list = |filter, concerning| List { table: TABLE, columns: "", keyset: DUE, filter, concerning };
-        let leased = if due.include_leased { 0 } else { list(&leased, vec![]).count(connection, most).await? };
+        let mut leased = 0;
+        for unending in [false, true].into_iter().filter(|_| !due.include_leased) {
+            let under = |select: &mut Select| {
+                select.and("due_at IS NOT NULL AND lease_token IS NOT NULL");
+                if unending {
+                    select.and("lease_expires_at IS NULL");
+                } else {
+                    select.compares("lease_expires_at", ">=", Some(now));
+                }
+                select.compares("due_at", "<=", Some(now - due.overdue_ms));
+                unindexed(select, viewer, [&due.owner_did, &due.connector_name]);
+            };
+            leased += due_list(&under, vec![]).count_by(connection, "lease_expires_at", most).await?;
+        }
         let all = |select: &mut Select| due_or_leased(select, due, now);
-        let all = list(&all, viewer.confined_to().into_iter().collect()).count(connection, most + leased).await?;
+        let all = due_list(&all, viewer.confined_to().into_iter().collect()).count(connection, most + leased).await?;
         // The two are read one after the other.
         Ok((all - leased).max(0))
     }

@@ -109,8 +109,14 @@ impl Store {
             select.equals("owner_did", owner_did);
             select.equals("provider", provider);
         };
-        let list =
-            List { table: TABLE, columns: PendingAuth::COLUMNS, keyset: KEYSET, filter: &filter, concerning: vec![] };
+        let list = List {
+            table: TABLE,
+            columns: PendingAuth::COLUMNS,
+            keyset: KEYSET,
+            filter: &filter,
+            concerning: vec![],
+            one_of: None,
+        };
         list.page(&mut self.read().await?, slice).await
     }
 }

@@ -347,8 +347,15 @@ impl Store {
             }
             unindexed(select, viewer, [&of.owner_did, &of.connector_name]);
         };
-        let list = List { table: OPERATIONS, columns: "", keyset: DUE_OPERATIONS, filter: &filter, concerning: vec![] };
-        list.count(&mut self.read().await?, COUNTED_MOST).await
+        let list = List {
+            table: OPERATIONS,
+            columns: "",
+            keyset: DUE_OPERATIONS,
+            filter: &filter,
+            concerning: vec![],
+            one_of: None,
+        };
+        list.count_by(&mut self.read().await?, "lease_expires_at", COUNTED_MOST).await
     }
 
     async fn count_refused(&self, viewer: &Viewer, of: &StatisticsFilter) -> Result<i64> {
@@ -358,8 +365,14 @@ impl Store {
             select.equals("owner_did", of.owner_did.as_deref());
             select.equals("connector_name", of.connector_name.as_deref());
         };
-        let list =
-            List { table: CANDIDATES, columns: "", keyset: CANDIDATE_ORDER, filter: &filter, concerning: vec![] };
+        let list = List {
+            table: CANDIDATES,
+            columns: "",
+            keyset: CANDIDATE_ORDER,
+            filter: &filter,
+            concerning: vec![],
+            one_of: None,
+        };
         list.count(&mut self.read().await?, COUNTED_MOST).await
     }
 

@@ -91,6 +91,7 @@ impl Store {
             keyset: RECEIPT_ORDER,
             filter: &filter,
             concerning: vec![],
+            one_of: None,
         };
         list.page(&mut self.read().await?, slice).await
     }
@@ -123,6 +124,7 @@ impl Store {
             keyset: CANDIDATE_ORDER,
             filter: &filter,
             concerning: vec![],
+            one_of: None,
         };
         list.page(&mut self.read().await?, slice).await
     }
@@ -148,6 +150,7 @@ impl Store {
             keyset: CANDIDATE_ORDER,
             filter: &filter,
             concerning: vec![],
+            one_of: None,
         };
         let columns = ["owner_did", "connector_name", "partition", "provenance"];
         list.page_each_key(&mut self.read().await?, columns, receipts, slice).await

@@ -290,7 +290,14 @@ impl Store {
         slice: &Slice,
     ) -> Result<Page<Watch>> {
         let filter = |select: &mut Select| is_due(select, viewer, filter, now);
-        let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: DUE, filter: &filter, concerning: vec![] };
+        let list = List {
+            table: TABLE,
+            columns: Watch::COLUMNS,
+            keyset: DUE,
+            filter: &filter,
+            concerning: vec![],
+            one_of: None,
+        };
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -303,7 +310,14 @@ impl Store {
             visible(select, viewer);
             filter.apply(select);
         };
-        let list = List { table: TABLE, columns: Watch::COLUMNS, keyset: KEYSET, filter: &filter, concerning: vec![] };
+        let list = List {
+            table: TABLE,
+            columns: Watch::COLUMNS,
+            keyset: KEYSET,
+            filter: &filter,
+            concerning: vec![],
+            one_of: None,
+        };
         list.page(&mut self.read().await?, slice).await
     }
 }

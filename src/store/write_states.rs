@@ -301,6 +301,7 @@ impl Store {
             keyset: BY_DOCUMENT,
             filter: &filter,
             concerning: vec![],
+            one_of: None,
         };
         let words: BTreeSet<&str> = states.iter().map(|state| state.as_str()).collect();
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();

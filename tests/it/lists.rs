@@ -8,6 +8,7 @@ use writewatch::domain::time::rfc3339;
 use writewatch::domain::viewer::Viewer;
 
 use crate::harness::{Harness, START, claim, on_both_engines};
+use crate::write_states::{asking, draws, scribble};
 
 /// The fields of an input type, as the schema has them.
 async fn input_fields(harness: &Harness, kind: &str) -> BTreeSet<String> {
@@ -103,6 +104,49 @@ on_both_engines! {
             ("updatedSince", json!(rfc3339(START + 6_000)), &["k1", "k2"]),
             ("updatedBefore", json!(rfc3339(START + 6_000)), &["k3", "k4"]),
         ]).await;
+    }
+
+    async fn operations_of_several_states_come_in_one_order_page_by_page(harness: Harness) {
+        let mut draw = draws(11);
+        for step in 0..110 {
+            scribble(&harness, &step.to_string(), &mut draw).await;
+        }
+        let query = "query($filter: OperationFilter, $order: OperationOrder, $first: Int, $after: String, $last: Int, $before: String) {
+            operations(filter: $filter, orderBy: $order, first: $first, after: $after, last: $last, before: $before) {
+            nodes { id state } totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }";
+        let sets = [json!(["COMMITTED", "ATTEMPTED"]), json!(["COMMITTED", "DEAD", "COMMITTED", "RECONCILE_ONLY"]),
+            json!(["ATTEMPTED", "COMMITTED", "DEAD", "RECONCILE_ONLY"])];
+        let mut most = 0;
+        for viewer in [None, Some("did:c0"), Some("did:o1")] {
+            for (states, order) in sets.iter().flat_map(|states| ["CREATED_ASC", "UPDATED_DESC"].map(|order| (states, order))) {
+                let ask = async |mut variables: Value| {
+                    variables["order"] = json!(order);
+                    let answer = harness.answer_to(asking(viewer), query, variables).await;
+                    answer["data"]["operations"].clone()
+                };
+                let all = ask(json!({ "first": 100 })).await;
+                let wanted = |node: &&Value| states.as_array().unwrap().contains(&node["state"]);
+                let expected: Vec<&Value> = all["nodes"].as_array().unwrap().iter().filter(wanted).collect();
+                most = most.max(expected.len());
+                let (mut found, mut after) = (vec![], Value::Null);
+                loop {
+                    let page = ask(json!({ "filter": { "states": states }, "first": 3, "after": after })).await;
+                    assert_eq!(page["totalCount"], expected.len(), "{viewer:?} {states}");
+                    found.extend(page["nodes"].as_array().unwrap().clone());
+                    after = page["pageInfo"]["endCursor"].clone();
+                    if page["pageInfo"]["hasNextPage"] == false {
+                        break;
+                    }
+                }
+                assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{viewer:?} {states} {order}");
+                let Some(before_last) = expected.len().checked_sub(1) else { continue };
+                let back = ask(json!({ "filter": { "states": states }, "last": 3, "before": after })).await;
+                let nodes: Vec<&Value> = back["nodes"].as_array().unwrap().iter().collect();
+                let wanted = &expected[before_last.saturating_sub(3)..before_last];
+                assert_eq!(nodes, wanted, "{viewer:?} {states} {order}, backwards");
+            }
+        }
+        assert!(most > 12, "several pages: {most}");
     }
 
     async fn each_filter_of_watches_changes_the_answer(harness: Harness) {

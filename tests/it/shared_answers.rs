@@ -6,7 +6,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use writewatch::http;
 
-use crate::harness::{Harness, on_both_engines};
+use crate::harness::{Harness, claim, on_both_engines};
 use crate::support::socket::{Subscription, subscribe};
 
 /// How often it is counted: the fewest statements are those of nothing else meanwhile.
@@ -39,6 +39,23 @@ on_both_engines! {
         }
         // The follower looks at the log a few times more or less; forty that read alone would add hundreds.
         assert!(counts[1] <= counts[0] + 8, "statements for two and for forty who ask the same: {counts:?}");
+    }
+
+    async fn who_joins_later_is_told_what_is_true_by_then(harness: Harness) {
+        let url = served(&harness).await;
+        harness.act("claimOperation", claim("before", &json!({})), "outcome").await;
+        let start = harness.log("cursor").await[0]["cursor"].take();
+        let id = harness.act("claimOperation", claim("k", &json!({})), "operation { id }").await["operation"]["id"].take();
+        let claims = "subscription($after: String) { changes(after: $after, filter: { transitions: [\"claim\"] }) {
+            node { ... on Operation { id state } } } }";
+        let state = async |one: &mut Subscription| one.next().await["changes"]["node"]["state"].take();
+        let mut first = subscribe(&url, claims, json!({ "after": start })).await;
+        let mut second = subscribe(&url, claims, json!({ "after": start })).await;
+        assert_eq!([state(&mut first).await, state(&mut second).await], ["ATTEMPTED", "ATTEMPTED"]);
+        let dead = json!({ "id": id, "leaseToken": "L1", "version": 0, "toState": "DEAD" });
+        harness.act("recordOperation", dead, "outcome").await;
+        let mut third = subscribe(&url, claims, json!({ "after": start })).await;
+        assert_eq!(state(&mut third).await, "DEAD", "not what the others were told before");
     }
 
     async fn who_asks_for_something_else_is_told_that(harness: Harness) {
