@@ -49,6 +49,6 @@ export function whyNoRepull(watch: WatchRowFragment, viewer: Viewer): string | u
 }
 
 function forbidden(own: string, { did, roles }: Viewer, name: string): string | undefined {
-  if (did === null || did === own || roles.includes('SERVICE')) return undefined;
-  return `Only its ${name} or a service may do this. You are neither.`;
+  if (did === null || did === own || roles.includes('SERVICE') || roles.includes('OPERATOR')) return undefined;
+  return `Only its ${name}, a service or an operator may do this. You are none of them.`;
 }

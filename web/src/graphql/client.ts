@@ -6,8 +6,8 @@ import {
   type AnyVariables,
   type OperationResult,
 } from '@urql/core';
-import { createClient, type Client as SocketClient } from 'graphql-ws';
-import { credentials } from './credentials';
+import { createClient, MessageType, type Client as SocketClient } from 'graphql-ws';
+import { credentials, type Refusal } from './credentials';
 import { codeOf } from './explain';
 import type { TypedDocumentString } from './generated';
 
@@ -41,14 +41,14 @@ export async function write<Data, Variables extends AnyVariables>(
 
 function answer<Data>({ data, error }: Pick<OperationResult<Data>, 'data' | 'error'>): Data {
   if (error) {
-    if (codeOf(error) === 'UNAUTHENTICATED') credentials.refuse();
+    if (codeOf(error) === 'UNAUTHENTICATED') credentials.refuse('token');
     throw error;
   }
   if (data === undefined) throw new Error('The server sent an answer without data.');
   return data;
 }
 
-// How the server closes a socket whose token it does not accept.
+// How the server closes a socket whose token it does not accept. Each subscription was told before if it is the roles.
 const FORBIDDEN = 4403;
 
 // How long the server may stay silent after a ping before the socket counts as dead (a laptop that slept, a lost
@@ -60,6 +60,7 @@ const PONG_DEADLINE_MS = 5_000;
 export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketClient {
   let deadline: ReturnType<typeof setTimeout> | undefined;
   let open: WebSocket | undefined;
+  let refused: Refusal = 'token';
   return createClient({
     url: socketUrl,
     retryAttempts: 0,
@@ -68,6 +69,7 @@ export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketCl
     on: {
       connected: (socket) => {
         open = socket as WebSocket;
+        refused = 'token';
         onOpen?.();
       },
       ping: (received) => {
@@ -77,10 +79,13 @@ export function openSocket(onOpen?: () => void, onClosed?: () => void): SocketCl
       pong: (received) => {
         if (received) clearTimeout(deadline);
       },
+      message: (message) => {
+        if (message.type === MessageType.Error && codeOf(message.payload) === 'FORBIDDEN') refused = 'roles';
+      },
       closed: (event) => {
         clearTimeout(deadline);
         open = undefined;
-        if (event instanceof CloseEvent && event.code === FORBIDDEN) credentials.refuse();
+        if (event instanceof CloseEvent && event.code === FORBIDDEN) credentials.refuse(refused);
         onClosed?.();
       },
     },

@@ -2,12 +2,15 @@
 // get it from another open tab of this page, so that a new tab (the playground is one) need not ask again.
 type Message = { readonly ask: true } | { readonly token: string };
 
+// Why the server refuses: the token, or the roles that its owner had until now; the token is as good as before then.
+export type Refusal = 'token' | 'roles';
+
 const ANSWER_WITHIN_MS = 200;
 
 class Credentials {
   #token: string | undefined;
   readonly #tabs = new BroadcastChannel('writewatch-credentials');
-  readonly #refused = new Set<() => void>();
+  readonly #refused = new Set<(why: Refusal) => void>();
 
   constructor() {
     this.#tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
@@ -43,11 +46,11 @@ class Credentials {
   }
 
   // The server did not accept what a request carried.
-  refuse(): void {
-    for (const listener of this.#refused) listener();
+  refuse(why: Refusal): void {
+    for (const listener of this.#refused) listener(why);
   }
 
-  onRefused(listener: () => void): void {
+  onRefused(listener: (why: Refusal) => void): void {
     this.#refused.add(listener);
   }
 }

@@ -1,7 +1,7 @@
 // Who uses this tab, as far as the server knows them.
 //
 //   asking ──▶ ready            open access, or a token that the server knows
-//     │  ▲       │ refused
+//     │  ▲       │ refused      with other roles: asked again, with the same token
 //     │  └─ signed out          a token is asked for
 //     └──▶ unreachable          asked again, by itself, until the server answers
 import { read } from './client';
@@ -24,8 +24,10 @@ class Session {
   readonly #listeners = new Set<() => void>();
 
   constructor() {
-    credentials.onRefused(() => {
-      if (this.#state.now === 'ready') this.#end('Your token is not accepted any more. Sign in with another one.');
+    credentials.onRefused((why) => {
+      if (this.#state.now !== 'ready') return;
+      if (why === 'roles') void this.#ask();
+      else this.#end('Your token is not accepted any more: it has expired, or your DID was revoked. Sign in with another one.');
     });
     void this.#ask();
   }
@@ -76,7 +78,7 @@ class Session {
           if (this.#state.now === 'unreachable') void this.#ask();
         }, ASK_AGAIN_MS);
       } else if (credentials.token !== undefined) {
-        this.#end('The server does not accept this token. Check that it is whole and has not expired.');
+        this.#end('The server does not accept this token. Check that it is whole, made for this server and not expired. If it is, your DID may have been revoked.');
       } else {
         const token = await credentials.ofAnotherTab();
         if (token === undefined) this.#end(undefined);

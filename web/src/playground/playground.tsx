@@ -4,6 +4,7 @@ import 'graphiql/setup-workers/vite';
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { GraphiQL } from 'graphiql';
 import 'graphiql/style.css';
+import { useEffect, useState } from 'react';
 import { openSocket } from '../graphql/client';
 import { credentials } from '../graphql/credentials';
 import { usePreferences } from '../ui/preferences';
@@ -16,10 +17,16 @@ const withCredentials: typeof fetch = (input, init) => {
   return fetch(input, { ...init, headers });
 };
 
-const fetcher = createGraphiQLFetcher({ url: '/graphql', fetch: withCredentials, wsClient: openSocket() });
+function connect() {
+  const socket = openSocket();
+  return { socket, fetcher: createGraphiQLFetcher({ url: '/graphql', fetch: withCredentials, wsClient: socket }) };
+}
 
 export default function Playground() {
   const { theme } = usePreferences();
+  const [{ socket, fetcher }] = useState(connect);
+  // GraphiQL forgets what it follows but does not end it, even when whoever had signed in for it has signed out.
+  useEffect(() => () => void socket.dispose(), [socket]);
   return (
     <main id="main" className="playground">
       <GraphiQL fetcher={fetcher} defaultTabs={EXAMPLES} {...(theme !== 'system' && { forcedTheme: theme })} />

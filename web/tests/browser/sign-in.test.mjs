@@ -110,7 +110,7 @@ test('what the viewer’s roles do not allow is not offered, and says why', asyn
   };
   const { page, wrongs } = await openPage(`/operations?open=${operation.id}`, { prepare });
   await signIn(page, TOKEN);
-  await page.getByText('Only its caller or a service may do this. You are neither.').waitFor();
+  await page.getByText('Only its caller, a service or an operator may do this. You are none of them.').waitFor();
   for (const name of ['Drive now…', 'Defer…', 'Reissue…', 'Mark dead…']) {
     assert.equal(await page.getByRole('button', { name }).getAttribute('aria-disabled'), 'true', name);
   }
