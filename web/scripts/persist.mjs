@@ -2,7 +2,7 @@
 // exact text that it sends. For `writewatch serve --persisted-documents FILE`, where nothing else runs; add your own to it.
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { stringifyDocument } from '@urql/core';
+import { createRequest, stringifyDocument } from '@urql/core';
 import ts from 'typescript';
 
 // The documents as the page has them, fragments included: what the code generator wrote, without its types.
@@ -15,7 +15,8 @@ const isOperation = (text) => /^\s*(query|mutation|subscription)\b/.test(text);
 const documents = Object.values(exported).filter((document) => typeof document === 'object').map(String).filter(isOperation);
 if (documents.length === 0) throw new Error('src/graphql/generated.ts has no operations');
 // A socket sends them as they are; by POST they go as the client writes them.
-const texts = [...new Set([...documents, ...documents.map(stringifyDocument)])].sort();
+const asPosted = (text) => stringifyDocument(createRequest(text, {}).query);
+const texts = [...new Set([...documents, ...documents.map(asPosted)])].sort();
 const list = Object.fromEntries(texts.map((text) => [createHash('sha256').update(text).digest('hex'), text]));
 
 const file = process.argv[2] ?? new URL('../persisted-documents.json', import.meta.url);

@@ -32,7 +32,7 @@ test('the page does its work on a server that runs its documents only', async ()
       await page.getByRole('link', { name: view }).click();
       await live(page);
     }
-    await page.locator('tbody tr', { hasText: connectorName }).first().waitFor();
+    await page.locator('.row', { hasText: connectorName }).first().waitFor();
     assert.deepEqual(wrongs, []);
     const { body } = await post({ query: '{ viewer { did } }' }, {}, own.graphql);
     assert.equal(body.errors[0].extensions.code, 'FORBIDDEN');
