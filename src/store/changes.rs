@@ -227,8 +227,7 @@ impl Store {
             confine(select, viewer, filter);
             select.compares("sequence", "<=", Some(through));
         };
-        let list =
-            List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![], one_of: None };
+        let list = List::of(TABLE, READ, KEYSET, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -248,8 +247,7 @@ impl Store {
             visible(select, viewer);
             select.compares("sequence", "<=", Some(through));
         };
-        let list =
-            List { table: TABLE, columns: READ, keyset: KEYSET, filter: &filter, concerning: vec![], one_of: None };
+        let list = List::of(TABLE, READ, KEYSET, &filter);
         list.page_each(&mut self.read().await?, owner.column(), ids, slice).await
     }
 }

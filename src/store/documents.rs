@@ -21,9 +21,9 @@ row!(ObservationRepair from "kubun_connector_observation_repair" {
 });
 
 statements! {
-    IS_OF_OWNER: "",
-        "SELECT count(*) WHERE EXISTS (SELECT 1 FROM kubun_connector_operation WHERE document_id = $1 AND owner_did = $2) \
-        OR EXISTS (SELECT 1 FROM kubun_connector_projection_watch WHERE document_id = $1 AND owner_did = $2)";
+    WATCHES: "",
+        "SELECT count(*), coalesce(sum(CASE WHEN owner_did = $2 THEN 1 ELSE 0 END), 0) FROM kubun_connector_projection_watch \
+        WHERE document_id = $1";
     PUT_TRIM: EntityTrim::COLUMNS,
         "INSERT INTO kubun_connector_entity_trim ({columns}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (document_id) DO UPDATE \
         SET owner_did = excluded.owner_did, connector_name = excluded.connector_name, \
@@ -50,20 +50,49 @@ impl Keyed for ObservationRepair {
     }
 }
 
-/// Whether an operation or a watch of a document is this owner's.
+/// Whether others watch a document, and this owner does not.
+pub(super) async fn is_of_others(tx: &mut Tx, document_id: &str, owner_did: &str) -> Result<bool> {
+    let found = tx.first::<(i64, i64)>(&WATCHES, args![document_id, owner_did]).await?;
+    Ok(found.is_some_and(|(watches, own)| watches > 0 && own == 0))
+}
+
+/// Whether an operation that counts or a watch of a document is this owner's.
 pub(super) async fn is_of_owner(tx: &mut Tx, document_id: &str, owner_did: &str) -> Result<bool> {
-    let found = tx.first::<(i64,)>(&IS_OF_OWNER, args![document_id, owner_did]).await?;
-    Ok(found.is_some_and(|(count,)| count > 0))
+    let mut select = Select::new("one.one", "(SELECT 1 AS one) AS one");
+    let (document, owner) = (select.arg(document_id), select.arg(owner_did));
+    select.and(&seen(&document, &owner, &format!("seen.owner_did = {owner}")));
+    Ok(!tx.all_of::<(i64,)>(select).await?.is_empty())
+}
+
+/// That an operation counts as one of its document. Anybody may name any document in a claim: what a DID without a role
+/// claimed counts where nobody watches the document, or where its owner does.
+pub(super) fn counts(operation: &str) -> String {
+    let watch = format!(
+        "SELECT 1 FROM kubun_connector_projection_watch AS watch WHERE watch.document_id = {operation}.document_id"
+    );
+    format!(
+        "({operation}.self_claimed = 0 OR EXISTS ({watch} AND watch.owner_did = {operation}.owner_did) OR NOT EXISTS ({watch}))"
+    )
+}
+
+/// That a document has an operation that counts, with this about it, or a watch of this owner.
+fn seen(document: &str, owner: &str, operation: &str) -> String {
+    format!(
+        "(EXISTS (SELECT 1 FROM kubun_connector_operation AS seen WHERE seen.document_id = {document} AND {operation} \
+        AND {counts}) OR EXISTS (SELECT 1 FROM kubun_connector_projection_watch AS seen WHERE seen.document_id = {document} \
+        AND seen.owner_did = {owner}))",
+        counts = counts("seen")
+    )
 }
 
 /// Adds that the viewer sees an operation or a watch of the row's document: what is said of it is seen by who does.
 pub(super) fn of_seen_documents(select: &mut Select, viewer: &Viewer, table: &str) {
     let Some(did) = viewer.confined_to() else { return };
     let did = select.arg(did);
-    select.and(&format!(
-        "(EXISTS (SELECT 1 FROM kubun_connector_operation AS seen WHERE seen.document_id = {table}.document_id \
-        AND (seen.owner_did = {did} OR seen.caller_did = {did})) OR EXISTS (SELECT 1 FROM kubun_connector_projection_watch \
-        AS seen WHERE seen.document_id = {table}.document_id AND seen.owner_did = {did}))"
+    select.and(&seen(
+        &format!("{table}.document_id"),
+        &did,
+        &format!("(seen.owner_did = {did} OR seen.caller_did = {did})"),
     ));
 }
 
@@ -149,14 +178,7 @@ impl Store {
     /// When the database refuses, or a row cannot be.
     pub async fn repairs_written(&self, viewer: &Viewer, slice: &Slice) -> Result<Page<ObservationRepair>> {
         let filter = |select: &mut Select| of_seen_documents(select, viewer, REPAIRS);
-        let list = List {
-            table: REPAIRS,
-            columns: ObservationRepair::COLUMNS,
-            keyset: WRITTEN,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(REPAIRS, ObservationRepair::COLUMNS, WRITTEN, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 

@@ -65,14 +65,8 @@ impl Store {
     async fn operations_due(&self, viewer: &Viewer, filter: &DueFilter, now: i64) -> Result<Found> {
         let count = self.count_due_operations(viewer, filter, now, COUNTED).await?;
         let connection = &mut self.read().await?;
-        let list = |filter| List {
-            table: OPERATIONS,
-            columns: Operation::COLUMNS,
-            keyset: DUE_OPERATIONS,
-            filter,
-            concerning: viewer.confined_to().into_iter().collect(),
-            one_of: None,
-        };
+        let list =
+            |filter| List::of(OPERATIONS, Operation::COLUMNS, DUE_OPERATIONS, filter).concerning(viewer.confined_to());
         let due = |select: &mut Select| operation_lists::is_due(select, filter, now);
         let oldest =
             list(&due).page::<Operation>(connection, &FIRST).await?.rows.first().map(|row| row.key(&DUE_OPERATIONS));
@@ -93,7 +87,7 @@ impl Store {
                 select.compares("lease_expires_at", ">=", Some(now));
                 unindexed(select, viewer, [&filter.owner_did, &filter.connector_name]);
             };
-            let leased = List { concerning: vec![], ..list(&leased) };
+            let leased = list(&leased).concerning([]);
             // A lease is over in the millisecond after its last.
             let freed = leased.least(connection, "lease_expires_at").await?.map(|last| last + 1);
             next = next.into_iter().chain(freed).min();
@@ -103,14 +97,7 @@ impl Store {
 
     async fn watches_due(&self, viewer: &Viewer, filter: &DueFilter, now: i64) -> Result<Found> {
         let connection = &mut self.read().await?;
-        let list = |filter| List {
-            table: WATCHES,
-            columns: Watch::COLUMNS,
-            keyset: DUE_WATCHES,
-            filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = |filter| List::of(WATCHES, Watch::COLUMNS, DUE_WATCHES, filter);
         let due = |select: &mut Select| watches::is_due(select, viewer, filter, now);
         let count = list(&due).count(connection, COUNTED).await?;
         let oldest = list(&due).page::<Watch>(connection, &FIRST).await?.rows.first().map(|row| row.key(&DUE_WATCHES));

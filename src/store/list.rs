@@ -147,7 +147,24 @@ pub struct List<'a> {
     pub one_of: Option<(&'static str, Vec<&'a str>)>,
 }
 
-impl List<'_> {
+impl<'a> List<'a> {
+    /// A list that is read as one.
+    #[must_use]
+    pub const fn of(
+        table: &'static str,
+        columns: &'static str,
+        keyset: Keyset,
+        filter: &'a (dyn Fn(&mut Select) + Sync),
+    ) -> Self {
+        Self { table, columns, keyset, filter, concerning: vec![], one_of: None }
+    }
+
+    /// The same of these DIDs.
+    #[must_use]
+    pub fn concerning(self, dids: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { concerning: dids.into_iter().collect(), ..self }
+    }
+
     /// The operators for "after" and "before" in the list's own direction.
     const fn operators(&self) -> (&'static str, &'static str) {
         if self.keyset.descending { ("<", ">") } else { (">", "<") }
@@ -179,7 +196,7 @@ impl List<'_> {
     /// # Errors
     /// When the database refuses.
     pub async fn count(&self, connection: &mut Connection, most: i64) -> Result<i64> {
-        let counts = self.counts(connection, &[vec![]], most, &|_, _| {}).await?;
+        let counts = self.counts(connection, &[vec![]], "", most, &|_, _| {}).await?;
         Ok(counts.into_iter().sum::<i64>().min(most))
     }
 
@@ -189,12 +206,9 @@ impl List<'_> {
     /// # Errors
     /// When the database refuses.
     pub async fn count_by(&self, connection: &mut Connection, column: &str, most: i64) -> Result<i64> {
-        let mut counted = Select::default();
-        let _ = write!(counted.text, "SELECT count(*) FROM (SELECT 1 FROM {}", self.table);
-        self.confine(&mut counted, &vec![], 0);
-        let _ = write!(counted.text, " ORDER BY {column} LIMIT {most}) AS counted");
-        let found: Vec<(i64,)> = counted.all(connection, 1).await?;
-        Ok(found.into_iter().map(|(count,)| count).sum())
+        let order = format!(" ORDER BY {column}");
+        let counts = self.counts(connection, &[vec![]], &order, most, &|_, _| {}).await?;
+        Ok(counts.into_iter().sum::<i64>().min(most))
     }
 
     /// The least number in a column of its rows; none without rows.
@@ -274,13 +288,13 @@ impl List<'_> {
                 // An empty page: the row of the cursor itself counts.
                 None => select.bound(&self.keyset, &format!("{operator}="), &key_args(entered)),
             };
-            for (page, count) in pages.iter_mut().zip(self.counts(connection, parts, 1, &behind).await?) {
+            for (page, count) in pages.iter_mut().zip(self.counts(connection, parts, "", 1, &behind).await?) {
                 let side = if slice.backward { &mut page.has_next } else { &mut page.has_previous };
                 *side = count > 0;
             }
         }
         if slice.count {
-            let totals = self.counts(connection, parts, COUNTED_MOST + 1, &|_, _| {}).await?;
+            let totals = self.counts(connection, parts, "", COUNTED_MOST + 1, &|_, _| {}).await?;
             pages.iter_mut().zip(totals).for_each(|(page, total)| page.total = Some(total));
         }
         Ok(pages)
@@ -312,11 +326,12 @@ impl List<'_> {
         Ok(each)
     }
 
-    /// How many rows each part has under one more condition, as far as `most`.
+    /// How many rows each part has under one more condition, as far as `most`, walked in an order.
     async fn counts(
         &self,
         connection: &mut Connection,
         parts: &[Part<'_>],
+        order: &str,
         most: i64,
         condition: &(dyn Fn(&mut Select, usize) + Sync),
     ) -> Result<Vec<i64>> {
@@ -327,7 +342,7 @@ impl List<'_> {
             let _ = write!(union.text, "{joint}SELECT (SELECT count(*) FROM (SELECT 1 FROM {}", self.table);
             self.confine(&mut union, part, arm);
             condition(&mut union, place);
-            let _ = write!(union.text, " LIMIT {most}) AS counted), {place}");
+            let _ = write!(union.text, "{order} LIMIT {most}) AS counted), {place}");
         }
         let mut counts = vec![0; parts.len()];
         for (count, place) in union.all::<(i64, i64)>(connection, parts.len() * arms.len()).await? {

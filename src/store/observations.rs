@@ -1,5 +1,7 @@
 //! The observation records' table: the copies that are kept of signed claims.
 
+use std::collections::BTreeSet;
+
 use super::Store;
 use super::engine::{args, statements};
 use super::error::Result;
@@ -28,7 +30,7 @@ statements! {
     OF_ID: Stored::COLUMNS,
         "SELECT {columns} FROM kubun_connector_observation_records WHERE type = $1 AND owner = $2 AND id = $3 ORDER BY op_hash";
     DELETE_OF_ID: "",
-        "DELETE FROM kubun_connector_observation_records WHERE type = $1 AND id = $2";
+        "DELETE FROM kubun_connector_observation_records WHERE type = $1 AND id = $2 RETURNING owner";
     PUT: "",
         "INSERT INTO kubun_connector_observation_records (type, owner, id, op_hash, hlc, op_jwt, payload) \
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (type, owner, id, op_hash) DO UPDATE SET payload = excluded.payload";
@@ -79,8 +81,9 @@ pub(super) async fn keep(
 /// Removes every copy of an id, whoever's.
 pub(super) async fn remove_of_document(tx: &mut Tx, id: &str) -> Result<()> {
     tx.must_hold(Lock::observations(id))?;
-    if tx.write(&DELETE_OF_ID, args![TYPE, id]).await? > 0 {
-        tx.emit(NewChange::document("remove_observations", id));
+    let owners: BTreeSet<(String,)> = tx.write_returning(&DELETE_OF_ID, args![TYPE, id]).await?.into_iter().collect();
+    for (owner,) in owners {
+        tx.emit(NewChange::observations("remove_observations", &owner, id));
     }
     Ok(())
 }

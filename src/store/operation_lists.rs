@@ -1,5 +1,7 @@
 //! The operations' lists, and what is read of operations in passing: by key, by document, by what is due.
 
+use std::collections::BTreeSet;
+
 use super::Store;
 use super::due::unindexed;
 use super::engine::{Connection, args};
@@ -103,20 +105,17 @@ impl OperationOrder {
 pub const DUE: Keyset = Keyset { columns: &["due_at", "caller_did", "operation_id"], descending: false };
 
 fn list(order: OperationOrder, filter: &(dyn Fn(&mut Select) + Sync)) -> List<'_> {
-    List { table: TABLE, columns: Operation::COLUMNS, keyset: order.keyset(), filter, concerning: vec![], one_of: None }
+    List::of(TABLE, Operation::COLUMNS, order.keyset(), filter)
 }
 
 /// A list of due operations, to count.
 fn due_list<'a>(filter: &'a (dyn Fn(&mut Select) + Sync), concerning: Vec<&'a str>) -> List<'a> {
-    List { table: TABLE, columns: "", keyset: DUE, filter, concerning, one_of: None }
+    List::of(TABLE, "", DUE, filter).concerning(concerning)
 }
 
-/// The words of some states, each once.
-fn distinct(states: &[OperationState]) -> Vec<&'static str> {
-    let mut words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
-    words.sort_unstable();
-    words.dedup();
-    words
+/// Each of these words once.
+fn distinct<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
+    words.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The operations that are due at `now`: live ones alone have a time for it.
@@ -134,6 +133,8 @@ fn due_or_leased(select: &mut Select, filter: &DueFilter, now: i64) {
     select.equals("connector_name", filter.connector_name.as_deref());
 }
 
+/// Documents whose operations are read one document after the other.
+const READ_EACH: usize = 64;
 const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
 
 /// The newest of each document's operations that match, by document.
@@ -209,12 +210,17 @@ impl Store {
     ) -> Result<Page<Operation>> {
         let concerning: Vec<&str> = viewer.confined_to().into_iter().chain(filter.visible_to.as_deref()).collect();
         let by_owner = !concerning.is_empty();
-        // Of several states none comes in order by an index, of each one it does.
-        let several = filter.states.as_deref().filter(|states| states.len() > 1);
-        let one_of = several.map(|states| ("state", distinct(states)));
-        let filter = &OperationFilter { states: filter.states.clone().filter(|_| one_of.is_none()), ..filter.clone() };
-        let filter = |select: &mut Select| filter.apply(select, by_owner);
-        let list = List { concerning, one_of, ..list(order, &filter) };
+        // Of several documents or states none comes in order by an index, of each one it does.
+        let (mut rest, mut one_of) = (filter.clone(), None);
+        if let Some(ids) = filter.document_ids.as_deref().filter(|ids| (1..=READ_EACH).contains(&ids.len())) {
+            one_of = Some(("document_id", distinct(ids.iter().map(String::as_str))));
+            rest.document_ids = None;
+        } else if let Some(states) = filter.states.as_deref().filter(|states| states.len() > 1) {
+            one_of = Some(("state", distinct(states.iter().map(|state| state.as_str()))));
+            rest.states = None;
+        }
+        let filter = |select: &mut Select| rest.apply(select, by_owner);
+        let list = List { one_of, ..list(order, &filter).concerning(concerning) };
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -230,14 +236,7 @@ impl Store {
         slice: &Slice,
     ) -> Result<Page<Operation>> {
         let filter = |select: &mut Select| is_due(select, due, now);
-        let list = List {
-            table: TABLE,
-            columns: Operation::COLUMNS,
-            keyset: DUE,
-            filter: &filter,
-            concerning: viewer.confined_to().into_iter().collect(),
-            one_of: None,
-        };
+        let list = List::of(TABLE, Operation::COLUMNS, DUE, &filter).concerning(viewer.confined_to());
         let mut page = list.page(&mut self.read().await?, &Slice { count: false, ..slice.clone() }).await?;
         if slice.count {
             page.total = Some(self.count_due_operations(viewer, due, now, COUNTED_MOST + 1).await?);

@@ -39,9 +39,10 @@ statements! {
     LOCK_BY_NODE_KEY: Operation::COLUMNS,
         "SELECT {columns} FROM kubun_connector_operation WHERE node_key = $1 {for_update}";
     INSERT: Operation::COLUMNS,
-        "INSERT INTO kubun_connector_operation ({columns}, reissue_intent) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
-        $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30 \
-        WHERE NOT EXISTS (SELECT 1 FROM operation_tombstone AS settled WHERE settled.caller_did = $1 \
+        "INSERT INTO kubun_connector_operation ({columns}, reissue_intent, self_claimed) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
+        $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, \
+        CASE WHEN $31 = 1 OR EXISTS (SELECT 1 FROM kubun_connector_operation AS origin WHERE origin.node_key = $28 \
+        AND origin.self_claimed = 1) THEN 1 ELSE 0 END WHERE NOT EXISTS (SELECT 1 FROM operation_tombstone AS settled WHERE settled.caller_did = $1 \
         AND settled.operation_id = $2 AND settled.expires_at > $26) ON CONFLICT (caller_did, operation_id) DO NOTHING";
     UPDATE: "",
         "UPDATE kubun_connector_operation SET provider_etag = $1, document_id = $2, state = $3, attempts = $4, \
@@ -137,6 +138,7 @@ pub(super) async fn insert(
         &row.reissued_from,
         row.refunded_attempts,
         reissue_intent,
+        i64::from(tx.viewer().confined_to().is_some()),
     ];
     let made = tx.write(&INSERT, args).await? == 1;
     if made {

@@ -109,14 +109,7 @@ impl Store {
             select.equals("owner_did", owner_did);
             select.equals("provider", provider);
         };
-        let list = List {
-            table: TABLE,
-            columns: PendingAuth::COLUMNS,
-            keyset: KEYSET,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(TABLE, PendingAuth::COLUMNS, KEYSET, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 }

@@ -200,6 +200,8 @@ async fn open_postgres(options: &PgConnectOptions) -> Result<Pools> {
         ("tcp_keepalives_interval", "5"),
         ("tcp_keepalives_count", "3"),
         ("timezone", "UTC"),
+        // Compiling a statement takes longer than any of ours runs.
+        ("jit", "off"),
     ]);
     let pool = PgPoolOptions::new()
         .max_connections(READERS + 2)

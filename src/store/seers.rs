@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::documents::counts;
 use super::engine::{Connection, Sql};
 use super::error::Result;
 use super::operations::TABLE as OPERATIONS;
@@ -13,11 +14,7 @@ use super::watches::TABLE as WATCHES;
 use crate::domain::viewer::seer;
 use crate::domain::words::EntityKind;
 
-/// Operations that are looked at for a transaction at once.
-const OF_ALL: usize = 10_000;
-/// Operations of one document that are looked at, where some document has very many: the newest.
-const OF_ONE: usize = 500;
-/// Seers of a document that are named.
+/// Seers of a document that are named: owners of watches first.
 const NAMED: usize = 1_000;
 
 /// Notes with each change of a document itself who sees it.
@@ -53,28 +50,17 @@ pub(super) async fn note(connection: &mut Connection, changes: &mut [Gathered]) 
     Ok(())
 }
 
-/// The owners and callers of the documents' operations, and the owners of their watches.
+/// The owners of the documents' watches, and the owners and callers of those operations that count; of each document as many as
+/// are named.
 async fn read(connection: &mut Connection, documents: &[String]) -> Result<Vec<(String, String, String)>> {
-    let found = of(connection, documents, OF_ALL).await?;
-    if found.len() < OF_ALL || documents.len() == 1 {
-        return Ok(found);
-    }
-    let mut found = vec![];
-    for document in documents {
-        found.extend(of(connection, std::slice::from_ref(document), OF_ONE).await?);
-    }
-    Ok(found)
-}
-
-async fn of(connection: &mut Connection, documents: &[String], most: usize) -> Result<Vec<(String, String, String)>> {
     let mut select = Select::default();
     let Some(places) = select.places(documents) else { return Ok(vec![]) };
-    let newest =
-        if documents.len() == 1 { " ORDER BY created_at DESC, caller_did DESC, operation_id DESC" } else { "" };
     let text = format!(
-        "SELECT * FROM (SELECT document_id, owner_did, caller_did FROM {OPERATIONS} WHERE document_id IN ({places}){newest} \
-        LIMIT {most}) AS operations UNION ALL SELECT document_id, owner_did, owner_did FROM {WATCHES} \
-        WHERE document_id IN ({places})"
+        "SELECT document_id, owner_did, owner_did FROM {WATCHES} WHERE document_id IN ({places}) \
+        UNION ALL SELECT document_id, owner_did, caller_did FROM (SELECT document_id, owner_did, caller_did, \
+        row_number() OVER (PARTITION BY document_id) AS place FROM (SELECT DISTINCT document_id, owner_did, caller_did \
+        FROM {OPERATIONS} AS operation WHERE document_id IN ({places}) AND {counts}) AS pairs) AS placed WHERE place <= {NAMED}",
+        counts = counts("operation")
     );
     connection.all(Sql::Shaped(&text), select.into_args()).await
 }

@@ -347,14 +347,7 @@ impl Store {
             }
             unindexed(select, viewer, [&of.owner_did, &of.connector_name]);
         };
-        let list = List {
-            table: OPERATIONS,
-            columns: "",
-            keyset: DUE_OPERATIONS,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(OPERATIONS, "", DUE_OPERATIONS, &filter);
         list.count_by(&mut self.read().await?, "lease_expires_at", COUNTED_MOST).await
     }
 
@@ -365,14 +358,7 @@ impl Store {
             select.equals("owner_did", of.owner_did.as_deref());
             select.equals("connector_name", of.connector_name.as_deref());
         };
-        let list = List {
-            table: CANDIDATES,
-            columns: "",
-            keyset: CANDIDATE_ORDER,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(CANDIDATES, "", CANDIDATE_ORDER, &filter);
         list.count(&mut self.read().await?, COUNTED_MOST).await
     }
 

@@ -85,14 +85,7 @@ impl Store {
                 select.and(if committed { "committed_at IS NOT NULL" } else { "committed_at IS NULL" });
             }
         };
-        let list = List {
-            table: RECEIPTS,
-            columns: Receipt::COLUMNS,
-            keyset: RECEIPT_ORDER,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(RECEIPTS, Receipt::COLUMNS, RECEIPT_ORDER, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -118,14 +111,7 @@ impl Store {
                 select.compares("next_attempt_at", "<=", filter.due_at);
             }
         };
-        let list = List {
-            table: CANDIDATES,
-            columns: Candidate::COLUMNS,
-            keyset: CANDIDATE_ORDER,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(CANDIDATES, Candidate::COLUMNS, CANDIDATE_ORDER, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -144,14 +130,7 @@ impl Store {
     /// When the database refuses, or a row cannot be.
     pub async fn candidates_of(&self, receipts: &[[String; 4]], slice: &Slice) -> Result<Vec<Page<Candidate>>> {
         let filter = |_: &mut Select| {};
-        let list = List {
-            table: CANDIDATES,
-            columns: Candidate::COLUMNS,
-            keyset: CANDIDATE_ORDER,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(CANDIDATES, Candidate::COLUMNS, CANDIDATE_ORDER, &filter);
         let columns = ["owner_did", "connector_name", "partition", "provenance"];
         list.page_each_key(&mut self.read().await?, columns, receipts, slice).await
     }

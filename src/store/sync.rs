@@ -148,14 +148,7 @@ impl Store {
             select.equals("owner_did", owner_did);
             select.equals("connector_name", connector_name);
         };
-        let list = List {
-            table: TABLE,
-            columns: SyncState::COLUMNS,
-            keyset: KEYSET,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(TABLE, SyncState::COLUMNS, KEYSET, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 }

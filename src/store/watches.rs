@@ -290,14 +290,7 @@ impl Store {
         slice: &Slice,
     ) -> Result<Page<Watch>> {
         let filter = |select: &mut Select| is_due(select, viewer, filter, now);
-        let list = List {
-            table: TABLE,
-            columns: Watch::COLUMNS,
-            keyset: DUE,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(TABLE, Watch::COLUMNS, DUE, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 
@@ -310,14 +303,7 @@ impl Store {
             visible(select, viewer);
             filter.apply(select);
         };
-        let list = List {
-            table: TABLE,
-            columns: Watch::COLUMNS,
-            keyset: KEYSET,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(TABLE, Watch::COLUMNS, KEYSET, &filter);
         list.page(&mut self.read().await?, slice).await
     }
 }

@@ -12,7 +12,7 @@ use super::row::row;
 use super::rows::insert_many;
 use super::select::Select;
 use super::tx::Tx;
-use super::{OperationOrder, Store, acts};
+use super::{Store, acts};
 use crate::domain::documents::{KeptWriteState, ListOrder, write_state};
 use crate::domain::viewer::Viewer;
 use crate::domain::words::{DocumentWriteState, OperationState, WatchStatus};
@@ -73,12 +73,10 @@ struct Watched {
 row!(Watched from "kubun_connector_projection_watch" { document_id, owner_did, model, verification_status });
 
 const OPERATIONS: &str = "kubun_connector_operation";
-const OPEN: &[OperationState] = &[OperationState::Attempted, OperationState::ReconcileOnly];
-/// Open operations that are read for a batch of documents at once.
-const OPEN_OF_ALL: usize = 5_000;
-/// Open operations that are read of one document and state: the newest decide.
-const OPEN_OF_ONE: usize = 500;
-
+/// The open operations, each with its place among those of its document, state, owner and caller: the newest is first.
+const OPEN: &str = "(SELECT *, row_number() OVER (PARTITION BY document_id, state, owner_did, caller_did \
+    ORDER BY created_at DESC, operation_id DESC) AS place FROM kubun_connector_operation \
+    WHERE state IN ('attempted', 'reconcile_only')) AS open";
 const KEPT: (&str, &str) = (
     "INSERT INTO document_write_state (document_id, viewer_did, write_state)",
     " ON CONFLICT (document_id, viewer_did) DO UPDATE SET write_state = excluded.write_state",
@@ -106,51 +104,26 @@ pub(super) async fn refresh(tx: &mut Tx) -> Result<usize> {
     done.among("document_id", Some(&documents));
     let (text, args) = done.returning("id");
     tx.write_returning::<(i64,)>(Sql::Shaped(&text), args).await?;
-    let read = read(tx, &documents).await?;
-    let derived = derive(tx, &documents, &read.operations).await?;
-    put(tx, &documents, derived, &read.cut).await?;
+    let operations = read(tx, &documents).await?;
+    let derived = derive(tx, &documents, &operations).await?;
+    put(tx, &documents, derived).await?;
     Ok(documents.len())
 }
 
 /// The states that are not NONE, by document and viewer.
 type States = BTreeMap<(String, String), DocumentWriteState>;
 
-/// What the states derive from.
-struct Read<'d> {
-    operations: Vec<Written>,
-    /// Documents of which not every open operation was read.
-    cut: BTreeSet<&'d str>,
-}
-
-/// Reads the open operations, and of the finished ones those that no newer ones make needless.
-async fn read<'d>(tx: &mut Tx, documents: &[&'d str]) -> Result<Read<'d>> {
+/// Reads the finished operations that no newer ones make needless, and of the open ones each owner's and caller's newest: the others
+/// of that state change nothing.
+async fn read(tx: &mut Tx, documents: &[&str]) -> Result<Vec<Written>> {
     let mut finished = of(Written::COLUMNS, OPERATIONS, documents);
     // The words stand in the text, so that the index over these rows is found.
     finished.and("collectable IS NULL AND state IN ('committed', 'dead')");
     let mut operations: Vec<Written> = tx.all_of(finished).await?;
-    let mut open = of(Written::COLUMNS, OPERATIONS, documents);
-    open.among("state", Some(OPEN));
-    open.first_by("document_id", OPEN_OF_ALL);
-    let open: Vec<Written> = tx.all_of(open).await?;
-    let mut cut = BTreeSet::new();
-    if open.len() < OPEN_OF_ALL {
-        operations.extend(open);
-        return Ok(Read { operations, cut });
-    }
-    // Some document has very many: each is asked for its newest.
-    for document in documents {
-        for state in OPEN {
-            let mut select = of(Written::COLUMNS, OPERATIONS, &[*document]);
-            select.equals("state", Some(*state));
-            select.ordered(&OperationOrder::CreatedDesc.keyset(), true, OPEN_OF_ONE);
-            let newest: Vec<Written> = tx.all_of(select).await?;
-            if newest.len() == OPEN_OF_ONE {
-                cut.insert(*document);
-            }
-            operations.extend(newest);
-        }
-    }
-    Ok(Read { operations, cut })
+    let mut open = of(Written::COLUMNS, OPEN, documents);
+    open.and("place = 1");
+    operations.extend(tx.all_of::<Written>(open).await?);
+    Ok(operations)
 }
 
 fn of(columns: &str, table: &str, documents: &[&str]) -> Select {
@@ -190,8 +163,8 @@ async fn derive(tx: &mut Tx, documents: &[&str], operations: &[Written]) -> Resu
     Ok(states)
 }
 
-/// Writes what is another than before. Of a document that was not read whole, who was not met keeps what they had.
-async fn put(tx: &mut Tx, documents: &[&str], mut states: States, cut: &BTreeSet<&str>) -> Result<()> {
+/// Writes what is another than before.
+async fn put(tx: &mut Tx, documents: &[&str], mut states: States) -> Result<()> {
     let kept = of("document_id, viewer_did, write_state", TABLE, documents);
     let mut gone = vec![];
     for (document, viewer, state) in tx.all_of::<(String, String, DocumentWriteState)>(kept).await? {
@@ -199,7 +172,6 @@ async fn put(tx: &mut Tx, documents: &[&str], mut states: States, cut: &BTreeSet
         match states.get(&key) {
             Some(derived) if *derived == state => drop(states.remove(&key)),
             Some(_) => {}
-            None if cut.contains(key.0.as_str()) => {}
             None => gone.push(key),
         }
     }
@@ -295,14 +267,7 @@ impl Store {
             select.equals("viewer_did", Some(viewer.confined_to().unwrap_or_default()));
             filter.apply(select, viewer);
         };
-        let list = List {
-            table: TABLE,
-            columns: KeptWriteState::COLUMNS,
-            keyset: BY_DOCUMENT,
-            filter: &filter,
-            concerning: vec![],
-            one_of: None,
-        };
+        let list = List::of(TABLE, KeptWriteState::COLUMNS, BY_DOCUMENT, &filter);
         let words: BTreeSet<&str> = states.iter().map(|state| state.as_str()).collect();
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         // One list a state, each in the order of its index, put together here.

@@ -3,12 +3,13 @@
 use super::arm::arm_document;
 use super::{Note, driven_operation};
 use crate::domain::operations::{self as rules, Operation, Refusal};
+use crate::domain::viewer::Forbidden;
 use crate::domain::watches::{self as watch_rules, Watch, WatchIdentity};
 use crate::domain::words::OperationOutcome;
 use crate::store::error::Result;
 use crate::store::locks::{Lock, Locks};
 use crate::store::tx::Tx;
-use crate::store::{Act, operations, watches, winners};
+use crate::store::{Act, documents, grants, operations, watches, winners};
 
 /// Settles a write as done.
 #[derive(Debug, Clone)]
@@ -43,14 +44,38 @@ impl FinalizeOperation {
         }
     }
 
-    /// Puts the watch in its place: no other identity of its owner and model keeps watching the document.
-    async fn arm(&self, tx: &mut Tx, identity: WatchIdentity, winner: &str) -> Result<Watch> {
-        let document_id = &self.finalize.document_id;
-        for other in watches::lock_of_document(tx, document_id).await? {
-            if other.owner_did == identity.owner_did && other.model == identity.model && other.identity() != identity {
-                watches::remove(tx, &other).await?;
-            }
+    /// Makes sure that the viewer may put a watch on the document: others may watch it already.
+    async fn must_be_free(&self, tx: &mut Tx, owner_did: &str) -> Result<()> {
+        let is_confined = tx.viewer().confined_to().is_some();
+        if is_confined && documents::is_of_others(tx, &self.finalize.document_id, owner_did).await? {
+            return Err(Forbidden::new("documentId", "is a document that others watch").into());
         }
+        Ok(())
+    }
+
+    /// Removes the watches that this one takes the place of: those of its owner and model. One of another connector goes by who may
+    /// claim by that too.
+    async fn make_place(&self, tx: &mut Tx, row: &Operation, identity: &WatchIdentity) -> Result<()> {
+        for other in watches::lock_of_document(tx, &self.finalize.document_id).await? {
+            if other.owner_did != identity.owner_did || other.model != identity.model || other.identity() == *identity {
+                continue;
+            }
+            let may = other.connector_name == identity.connector_name
+                || tx.viewer().acts_for(&row.owner_did)
+                || grants::holds(tx, &row.owner_did, &row.caller_did, &other.connector_name).await?;
+            if !may {
+                let problem = "is watched for its owner by another connector, which has not been granted";
+                return Err(Forbidden::new("documentId", problem).into());
+            }
+            watches::remove(tx, &other).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts the watch in its place: no other identity of its owner and model keeps watching the document.
+    async fn arm(&self, tx: &mut Tx, row: &Operation, winner: &str) -> Result<Watch> {
+        let (document_id, identity) = (&self.finalize.document_id, self.identity(row));
+        self.make_place(tx, row, &identity).await?;
         let found = watches::lock_by_identity(tx, &identity).await?;
         let next = watch_rules::arm_by_finalize(found.as_ref(), identity, document_id, winner, tx.now())?;
         watches::put(tx, "arm", found.as_ref(), &next, |change| {
@@ -68,6 +93,9 @@ impl Act for FinalizeOperation {
         let Some(row) = operations::peek(tx, &self.node_key).await? else { return Ok(Locks::none()) };
         let identity = self.identity(&row);
         let mut locks = vec![Lock::document(&self.finalize.document_id), Lock::watch(&identity)];
+        if !tx.viewer().acts_for(&row.owner_did) {
+            locks.push(Lock::grants(&row.owner_did, &row.caller_did));
+        }
         locks.extend(operations::locks(&row));
         // The identity's watch may be another document's until now.
         locks.extend(watches::peek_by_identity(tx, &identity).await?.iter().flat_map(watches::locks));
@@ -85,12 +113,13 @@ impl Act for FinalizeOperation {
             Err(Refusal::Outcome(outcome)) => return Ok(Finalized { outcome, operation: Some(row), watch: None }),
             Err(Refusal::BadInput(bad)) => return Err(bad.into()),
         };
+        self.must_be_free(tx, &row.owner_did).await?;
         operations::change(tx, "finalize", &row, &next, &Note::None).await?;
         operations::put_result(tx, &next, self.result_entity.as_deref()).await?;
         let document_id = &self.finalize.document_id;
         let decided = winners::decide(tx, document_id, &self.winner_digest, self.winner_version.as_deref()).await?;
         let winner = &decided.winner.digest;
-        let watch = self.arm(tx, self.identity(&row), winner).await?;
+        let watch = self.arm(tx, &row, winner).await?;
         let now = tx.now();
         arm_document(tx, document_id, winner, now, Some(&watch.identity())).await?;
         winners::write(tx, &decided).await?;

@@ -5,6 +5,7 @@ mod books;
 mod grants;
 mod reads;
 mod seers;
+mod squatters;
 mod streams;
 
 use std::collections::BTreeSet;

@@ -121,10 +121,11 @@ on_both_engines! {
         assert_eq!(both["watches"]["nodes"][1]["nextAttemptAt"], "2020-01-01T00:00:00.000Z", "it is armed all the same");
     }
 
-    /// A document with more operations than are looked at takes nothing from the others of its transaction.
-    async fn a_document_of_very_many_operations_hides_no_other(harness: Harness) {
-        let own = json!({ "callerDid": "did:owner", "ownerDid": "did:owner", "documentId": "small" });
-        harness.act("claimOperation", claim("small", &own), "outcome").await;
+    /// However many operations others have on it, and however new they are.
+    async fn a_crowd_hides_a_document_from_nobody(harness: Harness) {
+        let own = |document: &str| json!({ "callerDid": "did:owner", "ownerDid": "did:owner", "documentId": document });
+        harness.act("claimOperation", claim("small", &own("small")), "outcome").await;
+        harness.act("claimOperation", claim("crowded", &own("a-crowd")), "outcome").await;
         let series = match harness.engine {
             Engine::Sqlite => "(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10001) SELECT value FROM n)",
             Engine::Postgres => "generate_series(1, 10001) AS n(value)",
@@ -133,12 +134,35 @@ on_both_engines! {
             "INSERT INTO kubun_connector_operation (caller_did, operation_id, node_key, owner_did, connector_name, model, op, \
             account_key, target, deterministic_event_id, payload_hash, reissue_intent, document_id, state, created_at, updated_at) \
             SELECT 'did:crowd', 'o' || value, 'n' || value, 'did:crowd', 'c', 'm', 'create', 'a', 't', 'e', 'h', 'null', 'a-crowd', \
-            'attempted', value, value FROM {series}"
+            'attempted', 4000000000000 + value, value FROM {series}"
         )).await;
         let inputs = json!([{ "documentId": "a-crowd", "digest": "w2" }, { "documentId": "small", "digest": "w2" }]);
         let query = "mutation($inputs: [RecordWinnerInput!]!) { recordWinners(inputs: $inputs) { outcome } }";
         harness.ask(query, json!({ "inputs": inputs })).await;
-        assert_eq!(listed(&harness, "did:owner").await, ["record_winner small"]);
+        assert_eq!(listed(&harness, "did:owner").await, ["record_winner a-crowd", "record_winner small"]);
         assert_eq!(listed(&harness, "did:crowd").await, ["record_winner a-crowd"]);
+        let states = "{ documentsByWriteState(states: [PENDING]) { nodes { id } } }";
+        for (did, count) in [("did:owner", 2), ("did:crowd", 1)] {
+            let found = harness.answer_to(Viewer::of(did), states, json!({})).await;
+            assert_eq!(found["data"]["documentsByWriteState"]["nodes"].as_array().unwrap().len(), count, "{did}: {found}");
+        }
+    }
+
+    async fn removed_observations_are_told_to_their_owners_alone(harness: Harness) {
+        for owner in ["did:owner", "did:other"] {
+            harness.database.execute(&format!(
+                "INSERT INTO kubun_connector_observation_records (type, owner, id, op_hash, hlc, op_jwt) \
+                VALUES ('connector.observation', '{owner}', 'd', 'h', '1', 'none')"
+            )).await;
+        }
+        commit(&harness, "did:caller", "did:owner", "d").await;
+        harness.act("sweepDocument", json!({ "documentId": "d" }), "outcome").await;
+        let removed = async |did| {
+            let told = listed(&harness, did).await;
+            told.into_iter().filter(|told| told.starts_with("remove_observations")).count()
+        };
+        for (did, count) in [("did:owner", 1), ("did:other", 1), ("did:caller", 0)] {
+            assert_eq!(removed(did).await, count, "{did}");
+        }
     }
 }
