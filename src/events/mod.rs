@@ -25,10 +25,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-pub use cursor::Cursor;
 pub use router::{Run, Wanted};
 pub use shown::Shown;
 
+use cursor::Cursors;
 use due::Boards;
 use router::Router;
 use shown::Readings;
@@ -46,7 +46,7 @@ const SETTLE_WAIT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct Feed {
     store: Store,
-    log_id: Arc<str>,
+    cursors: Arc<Cursors>,
     position: watch::Receiver<i64>,
     router: Router,
     readings: Readings,
@@ -60,14 +60,14 @@ impl Feed {
     /// # Errors
     /// When the database is not reached.
     pub async fn start(store: Store, stop: CancellationToken) -> Result<Self> {
-        let log_id = store.feed_info().await?.feed_id.into();
+        let cursors = Cursors::of(&store.feed_info().await?.feed_id).into();
         let head = store.head().await?;
         follower::settle(&store, &head).await?;
         let (publish, position) = watch::channel(head.sequence);
         let running = Arc::new(AtomicBool::new(true));
         let (router, readings) = (Router::default(), Readings::default());
         let boards = Boards::default();
-        let feed = Self { store, log_id, position, router, readings, boards, running };
+        let feed = Self { store, cursors, position, router, readings, boards, running };
         tokio::spawn(follower::follow(feed.clone(), publish, stop));
         Ok(feed)
     }
@@ -139,8 +139,8 @@ impl Feed {
 
     /// The cursor of a change of this log.
     #[must_use]
-    pub fn cursor(&self, sequence: i64) -> Cursor {
-        Cursor { feed_id: Arc::clone(&self.log_id), sequence }
+    pub fn cursor(&self, sequence: i64) -> String {
+        self.cursors.encode(sequence)
     }
 
     /// Reads a cursor that a client sent: the number after which it wants to go on.
@@ -148,10 +148,10 @@ impl Feed {
     /// # Errors
     /// `BadInput` for what is no cursor of this log, `CursorExpired` for one that is older than the oldest kept change.
     pub async fn resume(&self, field: &str, text: &str) -> Result<i64> {
-        let sequence = Cursor::decode(field, text, &self.log_id)?;
+        let sequence = self.cursors.decode(field, text)?;
         let oldest = self.store.feed_info().await?.trimmed_through;
         if sequence < oldest {
-            return Err(Error::CursorExpired { oldest: self.cursor(oldest).to_string() });
+            return Err(Error::CursorExpired { oldest: self.cursor(oldest) });
         }
         if sequence > self.store.head().await?.sequence {
             // As after the database was put back to an earlier state: what comes would be skipped as known.

@@ -76,7 +76,7 @@ impl Follower {
         let store = &self.feed.store;
         let trimmed = patiently(|| store.feed_info()).await?.trimmed_through;
         if self.looked_at < trimmed {
-            return Err(Error::CursorExpired { oldest: self.feed.cursor(trimmed).to_string() });
+            return Err(Error::CursorExpired { oldest: self.feed.cursor(trimmed) });
         }
         let changes = patiently(|| store.changes_between(self.looked_at, self.behind_until, BATCH)).await?;
         if i64::try_from(changes.len()) != Ok(BATCH) {

@@ -26,7 +26,7 @@ pub(super) struct Change {
 
 impl Change {
     pub(super) fn new(feed: &Feed, change: Arc<domain::Change>) -> Self {
-        let cursor = feed.cursor(change.sequence).to_string();
+        let cursor = feed.cursor(change.sequence);
         Self { change, cursor }
     }
 }

@@ -194,7 +194,7 @@ impl Told {
     /// The change as clients see it, and the cursor of the answer.
     fn split(self, feed: &Feed) -> (Option<Change>, String) {
         match self {
-            Self::Now(sequence) => (None, feed.cursor(sequence).to_string()),
+            Self::Now(sequence) => (None, feed.cursor(sequence)),
             Self::Change(change) => {
                 let change = Change::new(feed, change);
                 let cursor = change.cursor.clone();
@@ -284,7 +284,7 @@ impl Subscription {
             let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
             let (runs, start) = follow.feed.changes(wanted, after).await?;
             let feed = follow.feed.clone();
-            let cursor = feed.cursor(start).to_string();
+            let cursor = feed.cursor(start);
             let now =
                 |id: &String| DocumentChange { document: Document(id.clone()), change: None, cursor: cursor.clone() };
             let unknown = ids.iter().filter(|_| after.is_none());
@@ -366,7 +366,7 @@ fn touched(feed: &Feed, ids: &[String], change: &Arc<domain::Change>) -> Vec<Eve
     let event = |id: String, cursor: i64, part: u64| {
         let change = Change::new(feed, Arc::clone(change));
         let same = (change.change.sequence, part);
-        let cursor = feed.cursor(cursor).to_string();
+        let cursor = feed.cursor(cursor);
         Event::shared(DocumentChange { document: Document(id), change: Some(change), cursor }, same)
     };
     let left = left.map(|id| event(id, if both { change.sequence - 1 } else { change.sequence }, 1));
@@ -383,7 +383,7 @@ fn verification(feed: &Feed, watch: Option<Watch>, told: Told) -> Option<Verific
         watch,
         generation: number("generation")?,
         attempts: number("attempts")?,
-        cursor: feed.cursor(change.sequence).to_string(),
+        cursor: feed.cursor(change.sequence),
         at: DateTime(change.at),
     })
 }
