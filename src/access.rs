@@ -1,7 +1,7 @@
 //! Who is who: the audience that tokens are for, the roles of DIDs, and those that are revoked.
 //!
 //! Roles come from the settings and from a file that is read again when it changes; a version of it that cannot be read
-//! leaves the last one standing. What was found of a token is kept for a while by its digest, never the token.
+//! leaves the last one standing, and a slip in one entry of it takes nothing from the others. What was found of a token is kept for a while by its digest, never the token.
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +21,7 @@ use crate::domain::observations::Invalid;
 use crate::domain::observations::did_key::DidKey;
 use crate::domain::tokens::Token;
 use crate::domain::viewer::Roles;
+use crate::metrics::Metrics;
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -36,6 +37,14 @@ struct Listed {
     services: BTreeSet<String>,
     operators: BTreeSet<String>,
     revoked: BTreeSet<String>,
+}
+
+/// What a version of the file says.
+#[derive(Debug, PartialEq, Eq)]
+struct Found {
+    listed: Listed,
+    /// An entry of it that names nobody.
+    slip: Option<String>,
 }
 
 /// Who signs in, as settings and file have it. Cheap to clone.
@@ -65,7 +74,12 @@ impl Access {
     pub fn read(config: &Config) -> Result<Self, String> {
         let file = config.access_file.clone().map(PathBuf::into_boxed_path).map(Arc::from);
         let listed = match &file {
-            Some(path) => read(path).map_err(|problem| format!("--access-file (WRITEWATCH_ACCESS_FILE): {problem}"))?,
+            Some(path) => match read(path) {
+                Ok(Found { listed, slip: None }) => listed,
+                Ok(Found { slip: Some(problem), .. }) | Err(problem) => {
+                    return Err(format!("--access-file (WRITEWATCH_ACCESS_FILE): {problem}"));
+                }
+            },
             None => Listed::default(),
         };
         Ok(Self {
@@ -100,11 +114,12 @@ impl Access {
         Changes(self.listed.subscribe())
     }
 
-    /// Every DID that may sign for other owners.
+    /// Every DID that may sign for other owners: none that is revoked.
     #[must_use]
     pub fn service_dids(&self) -> Arc<Vec<String>> {
         let listed = self.listed.borrow();
-        Arc::new(self.configured.iter().chain(&listed.services).cloned().collect())
+        let services = self.configured.iter().chain(&listed.services);
+        Arc::new(services.filter(|did| !listed.revoked.contains(*did)).cloned().collect())
     }
 
     /// Opens a token that is meant for this audience, or finds it again.
@@ -137,7 +152,7 @@ impl Access {
     }
 
     /// Reads the file again whenever it has changed, until the token is cancelled.
-    pub async fn follow_file(self, stop: CancellationToken) {
+    pub async fn follow_file(self, metrics: Metrics, stop: CancellationToken) {
         let Some(path) = self.file.clone() else { return };
         let mut told = None;
         loop {
@@ -147,27 +162,31 @@ impl Access {
             }
             let path = Arc::clone(&path);
             let Ok(found) = tokio::task::spawn_blocking(move || read(&path)).await else { continue };
-            match found {
-                Ok(listed) => {
-                    told = None;
-                    let news = self.listed.send_if_modified(|stands| {
-                        let news = **stands != listed;
-                        if news {
-                            *stands = Arc::new(listed);
-                        }
-                        news
-                    });
-                    if news {
-                        tracing::info!("the access file was read again");
-                    }
+            let problem = match found {
+                Ok(Found { listed, slip }) => {
+                    self.take(listed);
+                    slip.map(|slip| format!("{slip}: the rest of the file holds"))
                 }
-                Err(problem) => {
-                    if told.as_ref() != Some(&problem) {
-                        tracing::error!(%problem, "the access file cannot be read: the last version of it stands");
-                    }
-                    told = Some(problem);
-                }
+                Err(problem) => Some(format!("{problem}: the last version of it stands")),
+            };
+            metrics.access_file_is_wrong(problem.is_some());
+            if let Some(problem) = problem.as_ref().filter(|_| told != problem) {
+                tracing::error!(%problem, "the access file is wrong");
             }
+            told = problem;
+        }
+    }
+
+    fn take(&self, listed: Listed) {
+        let news = self.listed.send_if_modified(|stands| {
+            let news = **stands != listed;
+            if news {
+                *stands = Arc::new(listed);
+            }
+            news
+        });
+        if news {
+            tracing::info!("the access file was read again");
         }
     }
 }
@@ -185,7 +204,7 @@ impl Changes {
     }
 }
 
-fn read(path: &Path) -> Result<Listed, String> {
+fn read(path: &Path) -> Result<Found, String> {
     use std::io::Read as _;
     let cannot = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
     let mut text = String::new();
@@ -197,18 +216,17 @@ fn read(path: &Path) -> Result<Listed, String> {
     parse(&text).map_err(|problem| format!("{}: {problem}", path.display()))
 }
 
-fn parse(text: &str) -> Result<Listed, String> {
+fn parse(text: &str) -> Result<Found, String> {
     // An object, where the library would take a list of the members too.
     let members = serde_json::from_str::<serde_json::Map<_, _>>(text);
     let listed: Listed = members.and_then(|members| serde_json::from_value(members.into())).map_err(|error| {
         format!("must be {{\"services\": [DID …], \"operators\": [DID …], \"revoked\": [DID …]}}: {error}")
     })?;
-    for (list, dids) in [("services", &listed.services), ("operators", &listed.operators), ("revoked", &listed.revoked)]
-    {
-        // Nobody else can sign in: a DID with a slip in it would stand for nobody.
-        if let Some(did) = dids.iter().find(|did| DidKey::parse(did).is_err()) {
-            return Err(format!("{list}: {did} is not a did:key of an Ed25519 or a P-256 key"));
-        }
-    }
-    Ok(listed)
+    let lists = [("services", &listed.services), ("operators", &listed.operators), ("revoked", &listed.revoked)];
+    // Nobody else can sign in: a DID with a slip in it stands for nobody.
+    let slip = lists.into_iter().find_map(|(list, dids)| {
+        let did = dids.iter().find(|did| DidKey::parse(did).is_err())?;
+        Some(format!("{list}: {did} is not a did:key of an Ed25519 or a P-256 key"))
+    });
+    Ok(Found { listed, slip })
 }

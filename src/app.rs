@@ -37,7 +37,7 @@ impl App {
     pub async fn start(config: Config, access: Access, store: Store, stop: CancellationToken) -> Result<Self> {
         store.keep_tombstones(i64::from(config.upkeep.keep_tombstones_days) * upkeep::DAY_MS);
         let feed = Feed::start(store.clone(), stop.clone()).await?;
-        tokio::spawn(access.clone().follow_file(stop.clone()));
+        tokio::spawn(access.clone().follow_file(store.metrics().clone(), stop.clone()));
         tokio::spawn(keep_time(store.clone(), stop));
         let schema = graphql::schema(store.clone(), feed.clone(), access.clone());
         Ok(Self { config: Arc::new(config), access, store, feed, schema })

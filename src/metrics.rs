@@ -45,6 +45,7 @@ struct Inner {
     oldest_due: Seconds,
     attention: Family<Labels<1>, Gauge>,
     looked_at: Seconds,
+    access_file_wrong: Gauge,
 }
 
 /// What can be told at any moment without asking the database.
@@ -185,6 +186,11 @@ impl Metrics {
         Open::new(&self.0.sockets)
     }
 
+    /// Whether the access file, as it is now, cannot be read or has an entry that names nobody.
+    pub fn access_file_is_wrong(&self, wrong: bool) {
+        self.0.access_file_wrong.set(wrong.into());
+    }
+
     /// A round of upkeep is over.
     pub fn upkeep_round(&self) {
         self.0.upkeep_rounds.inc();
@@ -282,6 +288,11 @@ impl Inner {
                 "looked_at_timestamp_seconds",
                 "When the database was looked at last for feed lag, due work and attention",
                 Seconds::default(),
+            ),
+            access_file_wrong: ours.put(
+                "access_file_wrong",
+                "1 while the access file cannot be read or has an entry that names nobody",
+                Gauge::default(),
             ),
             registry: Registry::default(),
         }

@@ -257,12 +257,7 @@ async fn a_stream_ends_when_the_access_file_takes_its_right_or_gives_another() {
 
     // What cannot be read takes and gives nothing.
     std::fs::write(&house.access_file, "{\"revoked\": [").unwrap();
-    let told = tokio::time::timeout(Duration::from_secs(20), async {
-        while !house.server.log().contains("cannot be read") {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    });
-    told.await.expect("the log tells of it");
+    until_the_log_says(&house, "the last version of it stands").await;
     let (_, viewer) =
         post_as(house.server.url(), Some(&format!("Bearer {}", other.token())), "{ viewer { roles } }", json!({}))
             .await;
@@ -270,4 +265,18 @@ async fn a_stream_ends_when_the_access_file_takes_its_right_or_gives_another() {
     still_follows(&mut staying, Duration::from_millis(200)).await;
     claim_by(&house, &format!("Bearer {}", stays.token()), &stays.did, "k").await;
     assert_eq!(staying.next().await["changes"]["transition"], "claim", "whom nothing concerns is not disturbed");
+
+    // A slip in one entry keeps no other from being revoked.
+    house.write_access(&json!({ "services": [other.did, "did:key:z6Mk"], "revoked": [gone.did, stays.did] }));
+    ends(staying, "UNAUTHENTICATED").await;
+    until_the_log_says(&house, "did:key:z6Mk is not a did:key").await;
+}
+
+async fn until_the_log_says(house: &House, told: &str) {
+    let said = tokio::time::timeout(Duration::from_secs(20), async {
+        while !house.server.log().contains(told) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    said.await.unwrap_or_else(|_| panic!("the log does not tell {told}"));
 }

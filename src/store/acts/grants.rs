@@ -28,8 +28,9 @@ impl Act for GrantAccess {
 
     async fn run(&self, tx: &mut Tx) -> Result<Grant> {
         tx.viewer().must_grant(&self.0.owner_did)?;
+        let grant = grants::put(tx, &self.0).await?;
         tracing::info!(grant = ?self.0, by = tx.viewer().did(), "access is granted");
-        grants::put(tx, &self.0).await
+        Ok(grant)
     }
 }
 
@@ -42,7 +43,8 @@ impl Act for RevokeAccess {
 
     async fn run(&self, tx: &mut Tx) -> Result<u64> {
         tx.viewer().must_grant(&self.0.owner_did)?;
-        tracing::info!(grant = ?self.0, by = tx.viewer().did(), "access is revoked");
-        grants::remove(tx, &self.0).await
+        let removed = grants::remove(tx, &self.0).await?;
+        tracing::info!(grant = ?self.0, by = tx.viewer().did(), removed, "access is revoked");
+        Ok(removed)
     }
 }
