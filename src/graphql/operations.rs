@@ -270,6 +270,8 @@ pub(super) struct OperationFilter {
     defer_reasons: Option<Vec<DeferReason>>,
     /// Whose last recorded attempt ended so.
     last_kind: Option<String>,
+    /// Live, and kept so from going on by itself. Of lists alone: it comes with time, not with a change.
+    stuck: Option<store::StuckReason>,
     /// Updated at or after this time.
     updated_since: Option<DateTime>,
     /// Updated before this time.
@@ -304,6 +306,7 @@ impl OperationFilter {
             model: self.model,
             defer_reasons: self.defer_reasons,
             last_kind: self.last_kind,
+            stuck: self.stuck,
             updated_since: self.updated_since.map(|at| at.0),
             updated_before: self.updated_before.map(|at| at.0),
         })
@@ -312,6 +315,9 @@ impl OperationFilter {
     /// For a subscription: the same questions, asked of the change.
     pub(super) fn for_changes(self) -> std::result::Result<ChangeFilter, BadInput> {
         self.check()?;
+        if self.stuck.is_some() {
+            return Err(BadInput::new("filter.stuck", "is for lists: operations get stuck without a change"));
+        }
         Ok(ChangeFilter {
             entities: Some(vec![EntityKind::Operation]),
             operation_states: self.states,

@@ -53,7 +53,7 @@ pub use engine::{Engine, Sql, Statement};
 pub use error::{Error, Result};
 pub use list::{COUNTED_MOST, KeyPart, Keyed, Keyset, Page, Slice};
 pub use locks::{Lock, Locks};
-pub use operation_lists::{DUE as DUE_OPERATIONS, DueFilter, OperationFilter, OperationOrder};
+pub use operation_lists::{DUE as DUE_OPERATIONS, DueFilter, OperationFilter, OperationOrder, StuckReason};
 pub use operations::OperationJson;
 pub use outcomes::{Outcome, OverTime};
 pub use pools::{DatabaseUrl, Wakeups};

@@ -14,10 +14,13 @@ use crate::domain::operations::Operation;
 use crate::domain::viewer::Viewer;
 use crate::domain::words::{DeferReason, OperationState};
 
+/// What has waited this long waits too long (5 minutes).
+pub(super) const LONG_MS: i64 = 300_000;
+
 impl Keyed for Operation {
     fn key(&self, keyset: &Keyset) -> Vec<KeyPart> {
         let at = match keyset.columns[0] {
-            "updated_at" => self.updated_at,
+            "updated_at" | SORTED_UPDATED => self.updated_at,
             "due_at" => self.due_at().unwrap_or_default(),
             _ => self.created_at,
         };
@@ -38,13 +41,46 @@ pub struct OperationFilter {
     pub model: Option<String>,
     pub defer_reasons: Option<Vec<DeferReason>>,
     pub last_kind: Option<String>,
+    pub stuck: Option<StuckReason>,
     pub updated_since: Option<i64>,
     pub updated_before: Option<i64>,
 }
 
+/// What keeps an operation from going on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, async_graphql::Enum)]
+pub enum StuckReason {
+    /// A send was begun, no answer was recorded, and nobody holds a lease: it may have been sent.
+    MaybeSent,
+    /// It has been due for more than 5 minutes, and the lease of whoever was on it expired more than 5 minutes ago.
+    LeaseExpiredLongAgo,
+}
+
+impl StuckReason {
+    /// Adds that an operation is stuck so at `now`.
+    pub(super) fn apply(self, select: &mut Select, now: i64) {
+        // Live operations alone have a time at which they are due.
+        select.and("due_at IS NOT NULL");
+        match self {
+            Self::MaybeSent => {
+                let now = select.arg(now);
+                select.and("send_marker IS NOT NULL");
+                select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
+            }
+            Self::LeaseExpiredLongAgo => {
+                select.and("lease_token IS NOT NULL");
+                select.compares("lease_expires_at", "<", Some(now - LONG_MS));
+                select.compares("due_at", "<=", Some(now - LONG_MS));
+            }
+        }
+    }
+}
+
 impl OperationFilter {
     /// `by_owner`: the rows are an owner's, of which there are fewer than of a caller who calls for all.
-    fn apply(&self, select: &mut Select, by_owner: bool) {
+    fn apply(&self, select: &mut Select, by_owner: bool, now: i64) {
+        if let Some(stuck) = self.stuck {
+            stuck.apply(select, now);
+        }
         select.among("state", self.states.as_deref());
         select.among("document_id", self.document_ids.as_deref());
         select.equals("owner_did", self.owner_did.as_deref());
@@ -88,7 +124,20 @@ pub enum OperationOrder {
 const CREATED: &[&str] = &["created_at", "caller_did", "operation_id"];
 const UPDATED: &[&str] = &["updated_at", "caller_did", "operation_id"];
 
+/// The same orders of few rows, which are found by another index and sorted: an expression has none.
+const SORTED_CREATED: &str = "(created_at + 0)";
+const SORTED_UPDATED: &str = "(updated_at + 0)";
+
 impl OperationOrder {
+    /// The same, sorted.
+    const fn sorted(self) -> Keyset {
+        let columns: &[&str] = match self {
+            Self::CreatedAsc | Self::CreatedDesc => &[SORTED_CREATED, "caller_did", "operation_id"],
+            Self::UpdatedAsc | Self::UpdatedDesc => &[SORTED_UPDATED, "caller_did", "operation_id"],
+        };
+        Keyset { columns, ..self.keyset() }
+    }
+
     /// The columns of this order.
     #[must_use]
     pub const fn keyset(self) -> Keyset {
@@ -219,8 +268,10 @@ impl Store {
             one_of = Some(("state", distinct(states.iter().map(|state| state.as_str()))));
             rest.states = None;
         }
-        let filter = |select: &mut Select| rest.apply(select, by_owner);
-        let list = List { one_of, ..list(order, &filter).concerning(concerning) };
+        let now = self.now_ms();
+        let filter = |select: &mut Select| rest.apply(select, by_owner, now);
+        let keyset = if rest.stuck.is_some() { order.sorted() } else { order.keyset() };
+        let list = List { one_of, keyset, ..list(order, &filter).concerning(concerning) };
         list.page(&mut self.read().await?, slice).await
     }
 

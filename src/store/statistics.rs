@@ -7,11 +7,12 @@ use super::counts::{COUNTS_A_READ, Scope, WAITING, seen};
 use super::due::unindexed;
 use super::error::Result;
 use super::list::{COUNTED_MOST, List, Slice};
+use super::operation_lists::LONG_MS;
 use super::operations::TABLE as OPERATIONS;
 use super::row::row;
 use super::select::Select;
 use super::sweeps::CANDIDATES;
-use super::{CANDIDATE_ORDER, DUE_OPERATIONS, DueFilter, Store};
+use super::{CANDIDATE_ORDER, DUE_OPERATIONS, DueFilter, Store, StuckReason};
 use crate::domain::operations::Operation;
 use crate::domain::viewer::Viewer;
 use crate::domain::watches::Watch;
@@ -19,8 +20,6 @@ use crate::domain::words::{DeferReason, OperationState, WatchStatus};
 
 /// Groups that are told apart, by owner and connector; what is in the others is told together.
 const GROUPS: usize = 1_000;
-/// What has waited this long waits too long (5 minutes).
-const LONG_MS: i64 = 300_000;
 
 /// Of whom and by what statistics are. `None` does not filter.
 #[derive(Debug, Clone, Default)]
@@ -63,15 +62,6 @@ pub struct Due {
     pub operations: i64,
     pub watches: i64,
     pub oldest_due_at: Option<i64>,
-}
-
-/// What keeps an operation from going on by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stuck {
-    /// It may have been sent, and nobody is on it.
-    MaybeSent,
-    /// It is due, and whoever was on it went away long ago.
-    LeaseExpired,
 }
 
 /// The first of a list, and how many there are.
@@ -312,8 +302,10 @@ impl Store {
             dead: total(Book::Operations, OperationState::Dead.as_str()),
             needs_reconcile: total(Book::Operations, OperationState::ReconcileOnly.as_str()),
             repair_failed: total(Book::Watches, WatchStatus::RepairFailed.as_str()),
-            maybe_sent: self.count_operations_that(viewer, filter, Stuck::MaybeSent, now).await?,
-            lease_expired_long_ago: self.count_operations_that(viewer, filter, Stuck::LeaseExpired, now).await?,
+            maybe_sent: self.count_operations_that(viewer, filter, StuckReason::MaybeSent, now).await?,
+            lease_expired_long_ago: self
+                .count_operations_that(viewer, filter, StuckReason::LeaseExpiredLongAgo, now)
+                .await?,
             waiting_for_auth: total(Book::Deferred, DeferReason::Auth.as_str()),
             offline: total(Book::Deferred, DeferReason::Offline.as_str()),
             overdue: (self.due_operations(viewer, &overdue, now, &COUNT).await?.counted()
@@ -327,24 +319,11 @@ impl Store {
         &self,
         viewer: &Viewer,
         of: &StatisticsFilter,
-        stuck: Stuck,
+        stuck: StuckReason,
         now: i64,
     ) -> Result<i64> {
         let filter = |select: &mut Select| {
-            // Live operations alone have a time at which they are due.
-            select.and("due_at IS NOT NULL");
-            match stuck {
-                Stuck::MaybeSent => {
-                    let now = select.arg(now);
-                    select.and("send_marker IS NOT NULL");
-                    select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
-                }
-                Stuck::LeaseExpired => {
-                    select.and("lease_token IS NOT NULL");
-                    select.compares("lease_expires_at", "<", Some(now - LONG_MS));
-                    select.compares("due_at", "<=", Some(now - LONG_MS));
-                }
-            }
+            stuck.apply(select, now);
             unindexed(select, viewer, [&of.owner_did, &of.connector_name]);
         };
         let list = List::of(OPERATIONS, "", DUE_OPERATIONS, &filter);

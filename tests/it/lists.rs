@@ -87,7 +87,10 @@ fn told(page: &Value) -> (Vec<&str>, bool, bool) {
 on_both_engines! {
     async fn each_filter_of_operations_changes_the_answer(harness: Harness) {
         four(&harness).await;
+        harness.advance(400_000);
         probe(&harness, "OperationFilter", "operations", "operationId", &[
+            ("stuck", json!("MAYBE_SENT"), &[]),
+            ("stuck", json!("LEASE_EXPIRED_LONG_AGO"), &["k4"]),
             ("states", json!(["COMMITTED"]), &["k1", "k3"]),
             ("states", json!(["COMMITTED", "RECONCILE_ONLY"]), &["k1", "k2", "k3"]),
             ("states", json!([]), &[]),

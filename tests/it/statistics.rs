@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use writewatch::domain::time::rfc3339;
 
@@ -208,6 +209,35 @@ on_both_engines! {
         for (viewer, filter) in [(Some("did:other"), json!({})), (None, json!({ "ownerDid": "did:other" })), (None, json!({ "connectorName": "other" }))] {
             assert_eq!(told(viewer, filter.clone()).await, Counts::new(), "{viewer:?} {filter}");
         }
+        // Their lists hold what is counted, in any order and from page to page.
+        let query = "query($stuck: StuckReason, $order: OperationOrder, $after: String) { operations(filter: { stuck: $stuck }, \
+            orderBy: $order, first: 2, after: $after) { nodes { operationId } totalCount pageInfo { endCursor hasNextPage } } }";
+        let listed = async |viewer: Option<&'static str>, stuck: &str, order: &str| {
+            let (mut found, mut after) = (vec![], Value::Null);
+            loop {
+                let variables = json!({ "stuck": stuck, "order": order, "after": after });
+                let page = harness.answer_to(asking(viewer), query, variables).await["data"]["operations"].take();
+                found.extend(page["nodes"].as_array().unwrap().iter().map(|node| node["operationId"].as_str().unwrap().to_owned()));
+                after = page["pageInfo"]["endCursor"].clone();
+                if page["pageInfo"]["hasNextPage"] == false {
+                    assert_eq!(page["totalCount"], found.len());
+                    return found;
+                }
+            }
+        };
+        for viewer in [None, Some("did:o1"), Some("did:c1")] {
+            for order in ["CREATED_ASC", "UPDATED_ASC"] {
+                assert_eq!(listed(viewer, "MAYBE_SENT", order).await, ["sent"]);
+            }
+            assert_eq!(listed(viewer, "LEASE_EXPIRED_LONG_AGO", "CREATED_ASC").await, ["fresh", "left", "sent"]);
+            assert_eq!(listed(viewer, "LEASE_EXPIRED_LONG_AGO", "CREATED_DESC").await, ["sent", "left", "fresh"]);
+            let by_update = listed(viewer, "LEASE_EXPIRED_LONG_AGO", "UPDATED_DESC").await;
+            assert_eq!(by_update, ["sent", "left", "fresh"]);
+        }
+        assert!(listed(Some("did:other"), "MAYBE_SENT", "CREATED_ASC").await.is_empty());
+        let follow = "subscription { operationChanged(filter: { stuck: MAYBE_SENT }) { cursor } }";
+        let refused = harness.follow_as(asking(None), follow, json!({})).next().await.unwrap();
+        assert_eq!(refused["errors"][0]["extensions"]["field"], "filter.stuck", "{refused}");
         harness.act("acquireLease", json!({ "id": ids["left"], "leaseToken": "L2", "leaseMs": 30_000 }), "outcome").await;
         let back = told(None, json!({})).await;
         assert_eq!((back[&vec!["LEASE_EXPIRED_LONG_AGO".to_owned()]], back[&vec!["OVERDUE".to_owned()]]), (2, 2));

@@ -1,5 +1,12 @@
 // The filters of the list of operations, as they stand in the address, and what they mean to the server.
-import type { DeferReason, OperationFilter, OperationOrder, OperationRowFragment, OperationState } from '../graphql/generated';
+import type {
+  DeferReason,
+  OperationFilter,
+  OperationOrder,
+  OperationRowFragment,
+  OperationState,
+  StuckReason,
+} from '../graphql/generated';
 import type { Filters } from '../ui/address';
 import type { FilterField } from '../ui/filter-bar';
 
@@ -11,6 +18,10 @@ export const DEFER_OPTIONS = [
   { value: 'AUTH', title: 'sign-in' },
 ] as const;
 
+const STUCK: readonly StuckReason[] = ['MAYBE_SENT', 'LEASE_EXPIRED_LONG_AGO'];
+// What has waited this long waits too long, as the server has it.
+const LONG_MS = 300_000;
+
 const WITHIN_MS: Record<string, number> = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 };
 
 export const FIELDS: readonly FilterField[] = [
@@ -20,6 +31,14 @@ export const FIELDS: readonly FilterField[] = [
   { name: 'document', title: 'Document' },
   { name: 'model', title: 'Model' },
   { name: 'defer', title: 'Waits for', options: DEFER_OPTIONS },
+  {
+    name: 'stuck',
+    title: 'Stuck',
+    options: [
+      { value: 'MAYBE_SENT', title: 'as it may have been sent' },
+      { value: 'LEASE_EXPIRED_LONG_AGO', title: 'under a lease long expired' },
+    ],
+  },
   { name: 'kind', title: 'Error kind', hint: 'as the connector calls it' },
   {
     name: 'within',
@@ -51,6 +70,7 @@ export function toFilter(filters: Filters): OperationFilter {
   const { one, values } = filters;
   const states = STATES.filter((state) => values.state?.includes(state));
   const reasons = DEFER_REASONS.filter((reason) => values.defer?.includes(reason));
+  const stuck = STUCK.find((reason) => values.stuck?.includes(reason));
   const within = WITHIN_MS[one('within')];
   const since = within === undefined ? momentOf(one('since')) : new Date(Date.now() - within).toISOString();
   const before = momentOf(one('before'));
@@ -64,6 +84,7 @@ export function toFilter(filters: Filters): OperationFilter {
     ...(one('document') && { documentIds: [one('document')] }),
     ...(one('model') && { model: one('model') }),
     ...(one('kind') && { lastKind: one('kind') }),
+    ...(stuck && { stuck }),
     ...(since !== undefined && { updatedSince: since }),
     ...(before !== undefined && { updatedBefore: before }),
   };
@@ -86,9 +107,18 @@ export function fits(filter: OperationFilter, row: OperationRowFragment): boolea
     same(filter.callerDid, row.callerDid) &&
     same(filter.model, row.model) &&
     same(filter.lastKind, row.lastKind) &&
+    isStuck(filter.stuck, row) &&
     (!updatedSince || Date.parse(row.updatedAt) >= Date.parse(updatedSince)) &&
     (!updatedBefore || Date.parse(row.updatedAt) < Date.parse(updatedBefore))
   );
+}
+
+function isStuck(stuck: StuckReason | null | undefined, { state, sendState, lease, nextAttemptAt }: OperationRowFragment): boolean {
+  if (!stuck) return true;
+  if (state !== 'ATTEMPTED') return false;
+  if (stuck === 'MAYBE_SENT') return sendState !== 'UNSENT' && !lease?.live;
+  const longAgo = Date.now() - LONG_MS;
+  return lease !== null && Date.parse(lease.expiresAt) < longAgo && (nextAttemptAt === null || Date.parse(nextAttemptAt) <= longAgo);
 }
 
 function same(wanted: string | null | undefined, found: string | null): boolean {

@@ -21,7 +21,7 @@ test('the overview counts by state, live, and each reason for attention leads to
     ['NEEDS_RECONCILE', '/operations?state=RECONCILE_ONLY'],
     ['DEAD', '/operations?state=DEAD'],
     ['REPAIR_FAILED', '/watches?status=REPAIR_FAILED'],
-    ['MAYBE_SENT', '/operations?sort=due'],
+    ['MAYBE_SENT', '/operations?stuck=MAYBE_SENT'],
     ['WAITING_FOR_AUTH', '/operations?defer=AUTH'],
     ['OFFLINE', '/operations?defer=OFFLINE'],
     ['SWEEP_REFUSED', '/sweeps?view=candidates&candidate=REFUSED'],
