@@ -153,12 +153,9 @@ impl Viewer {
 /// anything to a pattern.
 #[must_use]
 pub fn seer(did: &str) -> String {
-    Sha256::digest(did).iter().take(16).fold(String::with_capacity(32), |mut text, byte| {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
-        }
-        text
-    })
+    let mut half = [0; 16];
+    half.copy_from_slice(&Sha256::digest(did)[..16]);
+    uuid::Uuid::from_bytes(half).simple().to_string()
 }
 
 #[cfg(test)]

@@ -146,7 +146,8 @@ pub async fn guard(State(door): State<Door>, mut request: Request, next: Next) -
     }
     let token = bearer(request.headers());
     // Whoever tries tokens is counted by where it comes from, before a signature is looked at.
-    if door.app.access.audience().is_some() && !token.is_some_and(|token| door.app.access.knows(token)) {
+    let access = &door.app.access;
+    if door.rate.is_some() && access.audience().is_some() && !token.is_some_and(|token| access.knows(token)) {
         let counted = request.extensions().get::<Caller>().map_or(Ok(()), |caller| door.count(&Viewer::open(), caller));
         if let Err(wait) = counted {
             return too_often(media_of(request.headers()), wait);

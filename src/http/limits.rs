@@ -54,6 +54,8 @@ pub const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
 /// From the opening of a socket to its `connection_init` (`socket.rs`).
 pub const INIT_TIME: Duration = Duration::from_secs(10);
+/// Bytes that come through a socket until it is acknowledged: a token has 8 KiB (`socket.rs`).
+pub const INIT_BYTES: usize = 64 * 1024;
 /// Between two server pings (`socket.rs`).
 pub const PING_EVERY: Duration = Duration::from_secs(20);
 /// From a ping to any sign of life (`socket.rs`).

@@ -130,7 +130,7 @@ impl Door {
 }
 
 fn routes(door: Door) -> Router {
-    let graphql = get(graphql::get).post(graphql::post).fallback(graphql::other_method);
+    let graphql = get(graphql::get).post(graphql::post).head(graphql::other_method).fallback(graphql::other_method);
     let graphql = graphql
         .layer(middleware::from_fn_with_state(door.clone(), auth::guard))
         .layer(middleware::from_fn_with_state(door.clone(), cors::share));

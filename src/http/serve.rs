@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::caller::Peer;
-use super::patience::Patient;
+use super::patience::{Allowance, Patient};
 use super::{Door, limits, routes};
 use crate::app::App;
 
@@ -56,11 +56,13 @@ pub(super) async fn connections(
 
     while let Some((stream, peer)) = accept(&listener, &shutdown).await {
         let service = service.clone();
+        let allowance = Allowance::without_end();
+        let stream = TokioIo::new(Patient::new(stream, limits::WRITE_TIME, allowance.clone()));
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(allowance.clone());
             service.call(request)
         });
-        let stream = TokioIo::new(Patient::new(stream, limits::WRITE_TIME));
         let connection = http.serve_connection(stream, service).with_upgrades();
         let shutdown = shutdown.clone();
         open.spawn(async move {

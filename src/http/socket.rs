@@ -19,7 +19,7 @@ use async_graphql_value::ConstValue;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts as _, Request};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use futures_util::SinkExt as _;
 use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep, timeout};
 
@@ -32,6 +32,7 @@ use super::answer::Answer;
 use super::auth::{Ended, bearer, token_of};
 use super::caller::Caller;
 use super::graphql::{TOO_OFTEN, written};
+use super::patience::Allowance;
 use super::refusal::{Code, bad_input, error};
 use super::{Door, ask, limits};
 use crate::domain::viewer::Viewer;
@@ -45,7 +46,9 @@ pub async fn upgrade(door: Door, caller: Caller, request: Request) -> Response {
     }
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
         Ok(upgrade) => upgrade,
-        Err(rejection) => return rejection.into_response(),
+        Err(rejection) => {
+            return written(Media::Json, rejection.status(), &Answer::refused(bad_input(rejection.body_text())));
+        }
     };
     // The library's extractor also knows the protocol that came before ours: its clients are told which one they speak.
     let refused = match GraphQLProtocol::from_request_parts(&mut parts, &()).await {
@@ -53,6 +56,11 @@ pub async fn upgrade(door: Door, caller: Caller, request: Request) -> Response {
         Err(_) => Farewell::SUBPROTOCOL,
     };
     let token = bearer(&parts.headers).map(str::to_owned);
+    // Whoever is not let in yet makes us hold little.
+    let allowance = parts.extensions.remove::<Allowance>();
+    if let Some(allowance) = &allowance {
+        allowance.hold_to(limits::INIT_BYTES);
+    }
     // Taken now, so that stopping waits for this socket even while it is opening.
     let open = (door.sockets.token(), door.app.store.metrics().socket());
     upgrade
@@ -62,7 +70,7 @@ pub async fn upgrade(door: Door, caller: Caller, request: Request) -> Response {
         .max_message_size(limits::BODY_BYTES)
         .max_frame_size(limits::BODY_BYTES)
         .on_upgrade(move |socket| async move {
-            Session::new(door, caller, socket, token).run(refused).await;
+            Session::new(door, caller, socket, token, allowance).run(refused).await;
             drop(open);
         })
 }
@@ -89,6 +97,8 @@ struct Session {
     viewer: Option<Viewer>,
     /// The token that came with the upgrade, for a client that brings none in its `connection_init`.
     token: Option<String>,
+    /// What it may send until the connection is acknowledged.
+    allowance: Option<Allowance>,
     /// What ends its right to be here, if anything does.
     end_of_pass: Option<Pin<Box<dyn Future<Output = Ended> + Send>>>,
     operations: Operations,
@@ -98,13 +108,13 @@ struct Session {
 }
 
 impl Session {
-    fn new(door: Door, caller: Caller, socket: WebSocket, token: Option<String>) -> Self {
+    fn new(door: Door, caller: Caller, socket: WebSocket, token: Option<String>, allowance: Option<Allowance>) -> Self {
         let mut pings = interval(limits::PING_EVERY);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         pings.reset();
         let patience = Some(Box::pin(sleep(limits::INIT_TIME)));
         let operations = Operations::default();
-        Self { door, caller, socket, viewer: None, token, end_of_pass: None, operations, pings, patience }
+        Self { door, caller, socket, viewer: None, token, allowance, end_of_pass: None, operations, pings, patience }
     }
 
     /// Serves the socket; `refused` is what a client hears that does not speak our protocol.
@@ -173,6 +183,9 @@ impl Session {
                 let pass = self.door.let_in(token_in(&payload, token.as_deref())).map_err(|_| Farewell::FORBIDDEN)?;
                 self.end_of_pass = self.door.end_of(&pass);
                 self.viewer = Some(pass.viewer);
+                if let Some(allowance) = self.allowance.take() {
+                    allowance.lift();
+                }
                 self.patience = None;
                 self.pings.reset();
                 self.say(&Outgoing::ConnectionAck).await

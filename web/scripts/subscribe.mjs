@@ -1,6 +1,7 @@
 // Prints what a subscription brings, one line of JSON a message, until it ends or is interrupted.
 //
 //   node web/scripts/subscribe.mjs 'subscription { changes { transition toState } }'
+//   WRITEWATCH_TOKEN=… node web/scripts/subscribe.mjs 'subscription …'     with --auth did; a token is no argument, which others may list
 //   node web/scripts/subscribe.mjs --url ws://127.0.0.1:4000/graphql --variables '{"after":"…"}' 'subscription …'
 import { parseArgs } from 'node:util';
 import { createClient } from 'graphql-ws';
@@ -44,10 +45,12 @@ const { url, query, variables } = readArguments();
 process.stdout.on('error', () => process.exit(0));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0));
 
+const token = process.env.WRITEWATCH_TOKEN;
 const client = createClient({
   url,
   webSocketImpl: WebSocket,
   retryAttempts: 0,
+  connectionParams: token ? { authorization: `Bearer ${token}` } : undefined,
   // On stderr, so that a person (or a script) knows when to start what the subscription should see.
   on: { connected: () => process.stderr.write(`subscribe: connected to ${url}\n`) },
 });

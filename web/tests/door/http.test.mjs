@@ -29,8 +29,11 @@ test('other types, encodings, methods and sizes have their status', async () => 
     assertRefused(answer);
   }
   assert.equal((await post({ query: VIEWER }, { 'content-encoding': 'gzip' })).status, 415);
-  const put = await fetch(endpoint, { method: 'PUT' });
-  assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
+  for (const method of ['PUT', 'DELETE', 'HEAD']) {
+    const { status, headers } = await fetch(endpoint, { method });
+    assert.deepEqual([status, headers.get('allow'), headers.get('cache-control')], [405, 'GET, POST', 'no-store'], method);
+    assert.match(headers.get('content-type'), /^application\/json/, method);
+  }
   for (const bytes of [1024 * 1024, 8 * 1024 * 1024]) {
     const large = await post({ query: VIEWER, variables: { x: 'x'.repeat(bytes) } });
     assert.equal(large.status, 413);
@@ -38,6 +41,24 @@ test('other types, encodings, methods and sizes have their status', async () => 
   }
   const long = await post({ query: `{ viewer { did } } ${' '.repeat(64 * 1024)}` }, { accept: RESPONSE_JSON });
   assert.equal(long.status, 400);
+});
+
+test('an upgrade to anything else is refused like any request', async () => {
+  const { hostname, port } = new URL(endpoint);
+  const ask = (headers) =>
+    new Promise((resolve, reject) => {
+      const asked = request({ hostname, port, path: '/graphql', headers: { connection: 'upgrade', ...headers } }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => (text += chunk)).on('end', () => resolve({ response, text }));
+      });
+      asked.on('error', reject).end();
+    });
+  for (const headers of [{ upgrade: 'h2c' }, { upgrade: 'websocket' }, { upgrade: 'websocket', 'sec-websocket-version': '8', 'sec-websocket-key': 'x' }]) {
+    const { response, text } = await ask(headers);
+    assert.ok(response.statusCode >= 400 && response.statusCode < 500, String(response.statusCode));
+    assert.equal(response.headers['cache-control'], 'no-store');
+    assert.equal(JSON.parse(text).errors[0].extensions.code, 'BAD_INPUT', text);
+  }
 });
 
 test('GET runs the named query and no mutation', async () => {
