@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::engine::{Arg, Connection};
 use super::error::{Error, Result};
-use super::row::{FromRow, Row};
+use super::parts::{Child, Part};
+use super::row::FromRow;
 use super::select::Select;
 
 /// Counting stops here.
@@ -196,7 +197,7 @@ impl<'a> List<'a> {
     /// # Errors
     /// When the database refuses.
     pub async fn count(&self, connection: &mut Connection, most: i64) -> Result<i64> {
-        let counts = self.counts(connection, &[vec![]], "", most, &|_, _| {}).await?;
+        let counts = self.counts(connection, &[vec![]], "", most, None).await?;
         Ok(counts.into_iter().sum::<i64>().min(most))
     }
 
@@ -207,7 +208,7 @@ impl<'a> List<'a> {
     /// When the database refuses.
     pub async fn count_by(&self, connection: &mut Connection, column: &str, most: i64) -> Result<i64> {
         let order = format!(" ORDER BY {column}");
-        let counts = self.counts(connection, &[vec![]], &order, most, &|_, _| {}).await?;
+        let counts = self.counts(connection, &[vec![]], &order, most, None).await?;
         Ok(counts.into_iter().sum::<i64>().min(most))
     }
 
@@ -220,7 +221,7 @@ impl<'a> List<'a> {
         for arm in self.arms() {
             let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
             let _ = write!(union.text, "{joint}SELECT * FROM (SELECT {column} FROM {}", self.table);
-            self.confine(&mut union, &vec![], arm);
+            self.confine(&mut union, arm, &|_| {});
             let _ = write!(union.text, " ORDER BY {column} LIMIT 1) AS least_{arm}");
         }
         let found: Vec<(i64,)> = union.all(connection, 1).await?;
@@ -288,13 +289,13 @@ impl<'a> List<'a> {
                 // An empty page: the row of the cursor itself counts.
                 None => select.bound(&self.keyset, &format!("{operator}="), &key_args(entered)),
             };
-            for (page, count) in pages.iter_mut().zip(self.counts(connection, parts, "", 1, &behind).await?) {
+            for (page, count) in pages.iter_mut().zip(self.counts(connection, parts, "", 1, Some(&behind)).await?) {
                 let side = if slice.backward { &mut page.has_next } else { &mut page.has_previous };
                 *side = count > 0;
             }
         }
         if slice.count {
-            let totals = self.counts(connection, parts, "", COUNTED_MOST + 1, &|_, _| {}).await?;
+            let totals = self.counts(connection, parts, "", COUNTED_MOST + 1, None).await?;
             pages.iter_mut().zip(totals).for_each(|(page, total)| page.total = Some(total));
         }
         Ok(pages)
@@ -307,18 +308,15 @@ impl<'a> List<'a> {
         parts: &[Part<'_>],
         slice: &Slice,
     ) -> Result<Vec<Vec<T>>> {
-        let mut union = Select::default();
-        let arms = self.arms();
-        for (arm, (place, part)) in parts.iter().enumerate().flat_map(|part| arms.clone().map(move |arm| (arm, part))) {
-            let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
+        let all = self.of_each(connection.engine(), parts, &|select, arm, place, confine| {
             let (columns, table) = (self.columns, self.table);
-            let _ = write!(union.text, "{joint}SELECT * FROM (SELECT {columns}, {place} AS part FROM {table}");
-            self.confine(&mut union, part, arm);
-            self.slice(&mut union, slice);
-            let _ = write!(union.text, ") AS part_{place}_{arm}");
-        }
+            let _ = write!(select.text, "SELECT * FROM (SELECT {columns}, {place} AS part FROM {table}");
+            self.confine(select, arm, confine);
+            self.slice(select, slice);
+            select.text.push_str(") AS arm");
+        });
         let mut each: Vec<Vec<T>> = parts.iter().map(|_| vec![]).collect();
-        for Child(row, place) in union.all::<Child<T>>(connection, parts.len() * arms.len()).await? {
+        for Child(row, place) in all.run::<Child<T>>(connection).await? {
             if let Some(rows) = usize::try_from(place).ok().and_then(|place| each.get_mut(place)) {
                 rows.push(row);
             }
@@ -326,26 +324,31 @@ impl<'a> List<'a> {
         Ok(each)
     }
 
-    /// How many rows each part has under one more condition, as far as `most`, walked in an order.
+    /// How many rows each part has, as far as `most`, walked in an order; under one more condition, if there is one for each.
     async fn counts(
         &self,
         connection: &mut Connection,
         parts: &[Part<'_>],
         order: &str,
         most: i64,
-        condition: &(dyn Fn(&mut Select, usize) + Sync),
+        condition: Option<&(dyn Fn(&mut Select, usize) + Sync)>,
     ) -> Result<Vec<i64>> {
-        let mut union = Select::default();
-        let arms = self.arms();
-        for (arm, (place, part)) in parts.iter().enumerate().flat_map(|part| arms.clone().map(move |arm| (arm, part))) {
-            let joint = if union.text.is_empty() { "" } else { " UNION ALL " };
-            let _ = write!(union.text, "{joint}SELECT (SELECT count(*) FROM (SELECT 1 FROM {}", self.table);
-            self.confine(&mut union, part, arm);
-            condition(&mut union, place);
-            let _ = write!(union.text, "{order} LIMIT {most}) AS counted), {place}");
-        }
+        let count = |select: &mut Select, arm: usize, place: &str, confine: &dyn Fn(&mut Select)| {
+            let _ = write!(select.text, "SELECT (SELECT count(*) FROM (SELECT 1 FROM {}", self.table);
+            self.confine(select, arm, confine);
+            let _ = write!(select.text, "{order} LIMIT {most}) AS counted), {place}");
+        };
+        let all = match condition {
+            None => self.of_each(connection.engine(), parts, &count),
+            Some(condition) => self.one_by_one(parts, &|select, arm, place, confine| {
+                count(select, arm, &place.to_string(), &|select| {
+                    confine(select);
+                    condition(select, place);
+                });
+            }),
+        };
         let mut counts = vec![0; parts.len()];
-        for (count, place) in union.all::<(i64, i64)>(connection, parts.len() * arms.len()).await? {
+        for (count, place) in all.run::<(i64, i64)>(connection).await? {
             if let Some(slot) = usize::try_from(place).ok().and_then(|place| counts.get_mut(place)) {
                 *slot += count;
             }
@@ -355,12 +358,13 @@ impl<'a> List<'a> {
 
     /// The lists that make up this one: each DID's rows are those of its own, and those that it called for others; each value's
     /// are its own.
-    fn arms(&self) -> std::ops::Range<usize> {
+    pub(super) fn arms(&self) -> std::ops::Range<usize> {
         let values = self.one_of.as_ref().map_or(1, |(_, values)| values.len());
         0..values << self.concerning.len()
     }
 
-    fn confine(&self, select: &mut Select, part: &Part<'_>, arm: usize) {
+    /// Adds the conditions of an arm, and those that `confine` adds.
+    fn confine(&self, select: &mut Select, arm: usize, confine: &dyn Fn(&mut Select)) {
         select.conditions = 0;
         (self.filter)(select);
         if let Some((column, values)) = &self.one_of {
@@ -374,9 +378,7 @@ impl<'a> List<'a> {
                 select.compares("owner_did", "<>", Some(*did));
             }
         }
-        for (column, parent) in part {
-            select.equals(column, Some(*parent));
-        }
+        confine(select);
     }
 
     /// Takes the one row too many off. The rows are put in order here: a UNION promises none.
@@ -392,17 +394,5 @@ impl<'a> List<'a> {
             rows.reverse();
         }
         Page { rows, has_next: more && !slice.backward, has_previous: more && slice.backward, total: None }
-    }
-}
-
-/// A part of a statement: the rows of one parent, as its columns tell, or all of them.
-type Part<'a> = Vec<(&'static str, &'a str)>;
-
-/// A row, and the place of its part.
-struct Child<T>(T, i64);
-
-impl<T: FromRow> FromRow for Child<T> {
-    fn from_row(row: &Row) -> Result<Self> {
-        Ok(Self(T::from_row(row)?, row.last("part")?))
     }
 }

@@ -17,6 +17,7 @@ mod observations;
 mod operation_lists;
 mod operations;
 mod outcomes;
+mod parts;
 mod pending_auth;
 mod pools;
 mod retention;
