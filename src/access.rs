@@ -163,7 +163,11 @@ impl Access {
             let path = Arc::clone(&path);
             let Ok(found) = tokio::task::spawn_blocking(move || read(&path)).await else { continue };
             let problem = match found {
-                Ok(Found { listed, slip }) => {
+                Ok(Found { mut listed, slip }) => {
+                    if slip.is_some() {
+                        // What cannot be read may be one of these: nobody gets a right back by a slip.
+                        listed.revoked.extend(self.listed.borrow().revoked.iter().cloned());
+                    }
                     self.take(listed);
                     slip.map(|slip| format!("{slip}: the rest of the file holds"))
                 }
@@ -217,11 +221,12 @@ fn read(path: &Path) -> Result<Found, String> {
 }
 
 fn parse(text: &str) -> Result<Found, String> {
-    // An object, where the library would take a list of the members too.
-    let members = serde_json::from_str::<serde_json::Map<_, _>>(text);
-    let listed: Listed = members.and_then(|members| serde_json::from_value(members.into())).map_err(|error| {
-        format!("must be {{\"services\": [DID …], \"operators\": [DID …], \"revoked\": [DID …]}}: {error}")
-    })?;
+    let form = "must be {\"services\": [DID …], \"operators\": [DID …], \"revoked\": [DID …]}";
+    // An object, where the library would take a list of the members too; each member once, which it sees to.
+    if !text.trim_start().starts_with('{') {
+        return Err(form.to_owned());
+    }
+    let listed: Listed = serde_json::from_str(text).map_err(|error| format!("{form}: {error}"))?;
     let lists = [("services", &listed.services), ("operators", &listed.operators), ("revoked", &listed.revoked)];
     // Nobody else can sign in: a DID with a slip in it stands for nobody.
     let slip = lists.into_iter().find_map(|(list, dids)| {

@@ -15,6 +15,12 @@ pub fn fresh_secret() -> [u8; 32] {
     draws.iter().fold(Sha256::new(), |hash, draw| hash.chain_update(draw.as_bytes())).finalize().into()
 }
 
+/// What makes equal things differ.
+#[must_use]
+pub fn salt() -> u32 {
+    fresh().as_fields().0
+}
+
 #[expect(clippy::disallowed_methods, reason = "this file is the one that draws randomness")]
 fn fresh() -> uuid::Uuid {
     uuid::Uuid::new_v4()

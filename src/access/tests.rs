@@ -14,6 +14,7 @@ fn the_file_lists_dids_and_nothing_else() {
         ("[]", "services"),
         (r#"{"operator": []}"#, "operator"),
         (r#"{"operators": "x"}"#, "services"),
+        (r#"{"revoked": ["did:x"], "revoked": []}"#, "revoked"),
     ] {
         let problem = parse(bad).unwrap_err();
         assert!(problem.contains(named), "{bad}: {problem}");

@@ -47,8 +47,6 @@ pub struct NewChange {
     pub owner_did: Option<String>,
     pub caller_did: Option<String>,
     pub connector_name: Option<String>,
-    /// Whoever sees an operation or a watch of the document sees it, and nobody else.
-    pub by_document: bool,
     pub facts: Map<String, Value>,
 }
 
@@ -79,12 +77,6 @@ impl Change {
 }
 
 impl NewChange {
-    /// The document that the entity was of until this change.
-    #[must_use]
-    pub fn left_document_id(&self) -> Option<&str> {
-        self.facts.get(LEFT).and_then(Value::as_str)
-    }
-
     /// What a transition did to an operation; `before` is the row it found, none when it made it.
     #[must_use]
     pub fn operation(transition: &'static str, before: Option<&Operation>, after: &Operation) -> Self {
@@ -111,7 +103,6 @@ impl NewChange {
             owner_did: Some(after.owner_did.clone()),
             caller_did: Some(after.caller_did.clone()),
             connector_name: Some(after.connector_name.clone()),
-            by_document: false,
             facts,
         }
     }
@@ -144,7 +135,6 @@ impl NewChange {
             owner_did: Some(row.owner_did.clone()),
             caller_did: None,
             connector_name: Some(row.connector_name.clone()),
-            by_document: false,
             facts,
         })
     }
@@ -213,7 +203,6 @@ impl NewChange {
             owner_did: None,
             caller_did: None,
             connector_name: None,
-            by_document: false,
             facts: Map::new(),
         }
     }
@@ -240,14 +229,13 @@ impl NewChange {
     /// What a transition did to a document itself: its winner, trim or repair.
     #[must_use]
     pub fn document(transition: &'static str, document_id: &str) -> Self {
-        let change = Self::of(transition, &super::ids::NodeId::of_key(EntityKind::Document, &[document_id]));
-        Self { by_document: true, ..change.of_document(document_id) }
+        Self::of(transition, &super::ids::NodeId::of_key(EntityKind::Document, &[document_id])).of_document(document_id)
     }
 
     /// What was done to the observations of an owner, which nobody else sees.
     #[must_use]
     pub fn observations(transition: &'static str, owner_did: &str, id: &str) -> Self {
-        Self { by_document: false, ..Self::document(transition, id).of_owner(owner_did, None) }
+        Self::document(transition, id).of_owner(owner_did, None)
     }
 
     /// Adds a fact, unless there is none.

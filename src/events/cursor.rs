@@ -1,7 +1,9 @@
 //! A place in the log, as clients hold it: opaque, and good for the log that it came from alone.
 //!
 //! The number of a change counts everybody's, so a cursor is that number enciphered: two cursors tell nothing of how much
-//! lies between them. The key is made of the log's own random name, which all its servers know and nobody is told.
+//! lies between them. The key is made of the log's own random name, which all its servers know and nobody is told. A change
+//! has one cursor; a place that is no change of the client's has another one each time, which tells not even whether
+//! anything happened.
 
 use std::fmt;
 
@@ -11,12 +13,27 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::bounds::BadInput;
-
 /// Characters of a cursor: one block in base64.
 const LENGTH: usize = 22;
-/// What stands before the number, so that a block that we did not make is found out.
-const MARK: [u8; 8] = *b"changes:";
+/// What the key is made for.
+const PURPOSE: &str = "cursors:";
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    Changes,
+    Repairs,
+}
+
+impl Counted {
+    /// What stands before the number, so that a block that we did not make is found out.
+    const fn mark(self) -> [u8; 4] {
+        match self {
+            Self::Changes => *b"chg:",
+            Self::Repairs => *b"rep:",
+        }
+    }
+}
 
 /// The cursors of one log.
 pub(super) struct Cursors(Aes128);
@@ -30,69 +47,68 @@ impl fmt::Debug for Cursors {
 impl Cursors {
     /// Those of the log with this name.
     pub(super) fn of(feed_id: &str) -> Self {
-        let digest = Sha256::new().chain_update(MARK).chain_update(feed_id).finalize();
+        let digest = Sha256::new().chain_update(PURPOSE).chain_update(feed_id).finalize();
         let mut key = [0; 16];
         key.copy_from_slice(&digest[..16]);
         Self(Aes128::new(&key.into()))
     }
 
-    /// The cursor of the change with this number.
-    pub(super) fn encode(&self, sequence: i64) -> String {
+    /// The cursor of what has this number. With the same salt it is the same.
+    pub(super) fn encode(&self, counted: Counted, number: i64, salt: u32) -> String {
         let mut block = [0; 16];
-        block[..8].copy_from_slice(&MARK);
-        block[8..].copy_from_slice(&sequence.to_be_bytes());
+        block[..4].copy_from_slice(&counted.mark());
+        block[4..8].copy_from_slice(&salt.to_be_bytes());
+        block[8..].copy_from_slice(&number.to_be_bytes());
         let mut block = Block::from(block);
         self.0.encrypt_block(&mut block);
         URL_SAFE_NO_PAD.encode(block)
     }
 
-    /// The number of the change.
-    ///
-    /// # Errors
-    /// `BadInput` for anything that this log never gave out.
-    pub(super) fn decode(&self, field: &str, text: &str) -> Result<i64, BadInput> {
-        let malformed = || BadInput::new(field, "is not a change cursor of this server");
+    /// The number of what has this cursor; none for anything that this log never gave out.
+    pub(super) fn decode(&self, counted: Counted, text: &str) -> Option<i64> {
         let mut bytes = [0; 18];
-        let length = if text.len() == LENGTH { URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok() } else { None };
-        let Some([first @ .., _, _]) = length.filter(|length| *length == 16).map(|_| bytes) else {
-            return Err(malformed());
-        };
+        if text.len() != LENGTH || URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) != Ok(16) {
+            return None;
+        }
+        let [first @ .., _, _] = bytes;
         let mut block = Block::from(first);
         self.0.decrypt_block(&mut block);
-        let (mark, number) = block.split_at(8);
-        let number = i64::from_be_bytes(number.try_into().map_err(|_| malformed())?);
-        if mark == MARK && number >= 0 { Ok(number) } else { Err(malformed()) }
+        let number = i64::from_be_bytes(block[8..].try_into().ok()?);
+        (block[..4] == counted.mark() && number >= 0).then_some(number)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Counted::{Changes, Repairs};
     use super::*;
 
     #[test]
     fn a_cursor_is_good_for_its_own_log_alone() {
         let cursors = Cursors::of("abc");
-        for sequence in [0, 7, i64::MAX] {
-            let cursor = cursors.encode(sequence);
+        for (number, salt) in [(0, 0), (7, 0), (7, 1), (i64::MAX, u32::MAX)] {
+            let cursor = cursors.encode(Changes, number, salt);
             assert_eq!(cursor.len(), LENGTH);
-            assert_eq!(cursors.decode("after", &cursor), Ok(sequence));
-            assert!(Cursors::of("abd").decode("after", &cursor).is_err());
+            assert_eq!(cursors.decode(Changes, &cursor), Some(number));
+            assert_eq!(cursors.decode(Repairs, &cursor), None);
+            assert_eq!(Cursors::of("abd").decode(Changes, &cursor), None);
         }
-        let good = cursors.encode(7);
+        let good = cursors.encode(Changes, 7, 0);
+        assert_ne!(good, cursors.encode(Changes, 7, 1));
         let cut = &good[1..];
         for bad in
             ["", "7", "YWJjOi03", cut, &format!("{good}A"), &"A".repeat(LENGTH), &"A".repeat(1_000), &"é".repeat(11)]
         {
-            assert!(cursors.decode("after", bad).is_err(), "{bad}");
+            assert_eq!(cursors.decode(Changes, bad), None, "{bad}");
         }
-        assert!(cursors.decode("after", &cursors.encode(-1)).is_err());
+        assert_eq!(cursors.decode(Changes, &cursors.encode(Changes, -1, 0)), None);
     }
 
     /// Neighbours have nothing in common, in no place more often than by chance.
     #[test]
     fn a_cursor_tells_nothing_of_its_number() {
         let cursors = Cursors::of("abc");
-        let texts: Vec<String> = (0..1_000).map(|sequence| cursors.encode(sequence)).collect();
+        let texts: Vec<String> = (0..1_000).map(|number| cursors.encode(Changes, number, 0)).collect();
         for place in 0..LENGTH - 1 {
             let same = texts.windows(2).filter(|pair| pair[0].as_bytes()[place] == pair[1].as_bytes()[place]).count();
             assert!(same < 60, "{same} of 999 are alike in place {place}");

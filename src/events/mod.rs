@@ -28,13 +28,14 @@ use tokio_util::sync::CancellationToken;
 pub use router::{Run, Wanted};
 pub use shown::Shown;
 
-use cursor::Cursors;
+use cursor::{Counted, Cursors};
 use due::Boards;
 use router::Router;
 use shown::Readings;
 
 use crate::domain::bounds::BadInput;
 use crate::domain::words::EntityKind;
+use crate::entropy::salt;
 use crate::store::{Engine, Error, Result, Store, patiently};
 
 /// Changes that are read from the log at once, and handed on as one.
@@ -140,7 +141,28 @@ impl Feed {
     /// The cursor of a change of this log.
     #[must_use]
     pub fn cursor(&self, sequence: i64) -> String {
-        self.cursors.encode(sequence)
+        self.cursors.encode(Counted::Changes, sequence, 0)
+    }
+
+    /// A cursor of a place that is no change of the client's: another one each time.
+    #[must_use]
+    pub fn place(&self, sequence: i64) -> String {
+        self.cursors.encode(Counted::Changes, sequence, salt())
+    }
+
+    /// The cursor of a repair, in the order in which they were written.
+    #[must_use]
+    pub fn repair_cursor(&self, write_order: i64) -> String {
+        self.cursors.encode(Counted::Repairs, write_order, 0)
+    }
+
+    /// Reads such a cursor.
+    ///
+    /// # Errors
+    /// `BadInput` for anything else.
+    pub fn read_repair_cursor(&self, field: &str, text: &str) -> std::result::Result<i64, BadInput> {
+        let found = self.cursors.decode(Counted::Repairs, text);
+        found.ok_or_else(|| BadInput::new(field, "is not a cursor of this list"))
     }
 
     /// Reads a cursor that a client sent: the number after which it wants to go on.
@@ -148,7 +170,8 @@ impl Feed {
     /// # Errors
     /// `BadInput` for what is no cursor of this log, `CursorExpired` for one that is older than the oldest kept change.
     pub async fn resume(&self, field: &str, text: &str) -> Result<i64> {
-        let sequence = self.cursors.decode(field, text)?;
+        let found = self.cursors.decode(Counted::Changes, text);
+        let sequence = found.ok_or_else(|| BadInput::new(field, "is not a change cursor of this server"))?;
         let oldest = self.store.feed_info().await?.trimmed_through;
         if sequence < oldest {
             return Err(Error::CursorExpired { oldest: self.cursor(oldest) });

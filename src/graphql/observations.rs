@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::Services;
 use super::documents::ObservationRepair;
 use super::errors::Result;
-use super::pages::{PageArgs, connection, decode_cursor, encode_cursor};
+use super::pages::{PageArgs, connection};
 use crate::domain::bounds;
 use crate::domain::observations::copies::{Copy, Decision};
 use crate::domain::observations::{payload_digest, verify};
@@ -107,14 +107,13 @@ impl ObservationKeyInput {
     }
 }
 
-const LIST: &str = "observationRepairsWritten";
-
 /// The list of repairs in the order in which they were written.
 pub(super) async fn repairs_written(ctx: &Context<'_>, args: PageArgs) -> Result<ObservationRepairConnection> {
-    let slice = args.slice(ctx, |field, cursor| decode_cursor(LIST, "i", field, cursor))?;
-    let store = &ctx.data_unchecked::<Services>().store;
+    let Services { store, feed, .. } = ctx.data_unchecked::<Services>();
+    // The number counts everybody's repairs.
+    let slice = args.slice(ctx, |field, cursor| Ok(vec![KeyPart::Int(feed.read_repair_cursor(field, cursor)?)]))?;
     let page = store.repairs_written(ctx.data_unchecked::<Arc<Viewer>>(), &slice).await?;
     Ok(ObservationRepairConnection::new(page, |row| {
-        (encode_cursor(LIST, vec![KeyPart::Int(row.write_order)]), ObservationRepair::from(&row))
+        (feed.repair_cursor(row.write_order), ObservationRepair::from(&row))
     }))
 }

@@ -194,7 +194,7 @@ impl Told {
     /// The change as clients see it, and the cursor of the answer.
     fn split(self, feed: &Feed) -> (Option<Change>, String) {
         match self {
-            Self::Now(sequence) => (None, feed.cursor(sequence)),
+            Self::Now(sequence) => (None, feed.place(sequence)),
             Self::Change(change) => {
                 let change = Change::new(feed, change);
                 let cursor = change.cursor.clone();
@@ -284,7 +284,7 @@ impl Subscription {
             let wanted = Wanted { viewer: Arc::clone(&follow.viewer), filter, shows: None };
             let (runs, start) = follow.feed.changes(wanted, after).await?;
             let feed = follow.feed.clone();
-            let cursor = feed.cursor(start);
+            let cursor = feed.place(start);
             let now =
                 |id: &String| DocumentChange { document: Document(id.clone()), change: None, cursor: cursor.clone() };
             let unknown = ids.iter().filter(|_| after.is_none());

@@ -139,32 +139,45 @@ pub fn token_of(value: &str) -> Option<&str> {
 
 /// Lets a request to the API in, with its pass, before anything of it is read. An upgrade signs in by its first message.
 pub async fn guard(State(door): State<Door>, mut request: Request, next: Next) -> Response {
-    // Clients of HTTP/2 offer an upgrade with any request.
-    let opens_a_socket = *request.method() == Method::GET && request.headers().contains_key(UPGRADE);
+    let opens_a_socket = *request.method() == Method::GET && asks_for_a_socket(request.headers());
     if opens_a_socket || !matches!(*request.method(), Method::GET | Method::POST) {
         return next.run(request).await;
     }
-    let token = bearer(request.headers());
-    // Whoever tries tokens is counted by where it comes from, before a signature is looked at.
-    let access = &door.app.access;
-    if door.rate.is_some() && access.audience().is_some() && !token.is_some_and(|token| access.knows(token)) {
-        let counted = request.extensions().get::<Caller>().map_or(Ok(()), |caller| door.count(&Viewer::open(), caller));
-        if let Err(wait) = counted {
-            return too_often(media_of(request.headers()), wait);
-        }
-    }
-    match door.let_in(token) {
-        Ok(pass) => {
+    let (counted, pass) = admit(&door, &request);
+    let media = media_of(request.headers());
+    match (counted, pass) {
+        (Err(wait), _) => too_often(media, wait),
+        (Ok(()), Ok(pass)) => {
             request.extensions_mut().insert(pass);
             next.run(request).await
         }
-        Err(ended) => {
-            let media = media_of(request.headers());
+        (Ok(()), Err(ended)) => {
             // A client that is still sending would not see our answer.
             forget(request.into_body()).await;
             refused(media, ended)
         }
     }
+}
+
+/// Lets in whoever sent a request. Whoever tries tokens is counted by where it comes from: one that we do not know, before its
+/// signature is looked at.
+fn admit(door: &Door, request: &Request) -> (Result<(), Duration>, Result<Pass, Ended>) {
+    let token = bearer(request.headers());
+    let access = &door.app.access;
+    let count = || request.extensions().get::<Caller>().map_or(Ok(()), |caller| door.count(&Viewer::open(), caller));
+    let known = access.audience().is_none() || token.is_some_and(|token| door.rate.is_some() && access.knows(token));
+    let counted = if known { Ok(()) } else { count() };
+    if counted.is_err() {
+        return (counted, Err(Ended::Unauthenticated));
+    }
+    let pass = door.let_in(token);
+    (if known && pass.is_err() { count() } else { counted }, pass)
+}
+
+/// Whether a request opens a socket: clients of HTTP/2 offer their upgrade with any request, which is answered as it is.
+pub fn asks_for_a_socket(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(UPGRADE).iter().filter_map(|value| value.to_str().ok());
+    offers.flat_map(|value| value.split(',')).any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
 }
 
 /// How a refusal is written.

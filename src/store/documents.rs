@@ -1,6 +1,6 @@
 //! What else is known of documents: trims, repairs, and whether a sweep still has them among its candidates.
 
-use super::Store;
+use super::{Store, seers};
 use super::engine::{args, statements};
 use super::error::Result;
 use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
@@ -21,9 +21,12 @@ row!(ObservationRepair from "kubun_connector_observation_repair" {
 });
 
 statements! {
-    WATCHES: "",
-        "SELECT count(*), coalesce(sum(CASE WHEN owner_did = $2 THEN 1 ELSE 0 END), 0) FROM kubun_connector_projection_watch \
-        WHERE document_id = $1";
+    HELD: "",
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM kubun_connector_projection_watch WHERE document_id = $1) \
+        OR EXISTS (SELECT 1 FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0) THEN 1 ELSE 0 END, \
+        CASE WHEN EXISTS (SELECT 1 FROM kubun_connector_projection_watch WHERE document_id = $1 AND owner_did = $2) \
+        OR EXISTS (SELECT 1 FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 AND owner_did = $2) \
+        THEN 1 ELSE 0 END";
     PUT_TRIM: EntityTrim::COLUMNS,
         "INSERT INTO kubun_connector_entity_trim ({columns}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (document_id) DO UPDATE \
         SET owner_did = excluded.owner_did, connector_name = excluded.connector_name, \
@@ -50,10 +53,10 @@ impl Keyed for ObservationRepair {
     }
 }
 
-/// Whether others watch a document, and this owner does not.
+/// Whether a document is held by others alone: who holds one has a watch of it, or an operation that is proven.
 pub(super) async fn is_of_others(tx: &mut Tx, document_id: &str, owner_did: &str) -> Result<bool> {
-    let found = tx.first::<(i64, i64)>(&WATCHES, args![document_id, owner_did]).await?;
-    Ok(found.is_some_and(|(watches, own)| watches > 0 && own == 0))
+    let found = tx.first::<(i64, i64)>(&HELD, args![document_id, owner_did]).await?;
+    Ok(matches!(found, Some((1, 0))))
 }
 
 /// Whether an operation that counts or a watch of a document is this owner's.
@@ -64,15 +67,30 @@ pub(super) async fn is_of_owner(tx: &mut Tx, document_id: &str, owner_did: &str)
     Ok(!tx.all_of::<(i64,)>(select).await?.is_empty())
 }
 
-/// That an operation counts as one of its document. Anybody may name any document in a claim: what a DID without a role
-/// claimed counts where nobody watches the document, or where its owner does.
-pub(super) fn counts(operation: &str) -> String {
+/// That an operation counts as one of its document. Anybody may name any document in a claim: what is unproven counts where its
+/// owner holds the document, or where nobody does.
+fn counts(operation: &str) -> String {
     let watch = format!(
         "SELECT 1 FROM kubun_connector_projection_watch AS watch WHERE watch.document_id = {operation}.document_id"
     );
+    let proven = format!(
+        "SELECT 1 FROM kubun_connector_operation AS proven WHERE proven.document_id = {operation}.document_id \
+        AND proven.unproven = 0"
+    );
     format!(
-        "({operation}.self_claimed = 0 OR EXISTS ({watch} AND watch.owner_did = {operation}.owner_did) OR NOT EXISTS ({watch}))"
+        "({operation}.unproven = 0 OR EXISTS ({watch} AND watch.owner_did = {operation}.owner_did) \
+        OR EXISTS ({proven} AND proven.owner_did = {operation}.owner_did) OR NOT (EXISTS ({watch}) OR EXISTS ({proven})))"
     )
+}
+
+/// The node keys of a document's unfinished operations that count.
+pub(super) async fn unfinished_that_count(tx: &mut Tx, document_id: &str) -> Result<Vec<String>> {
+    let mut select = Select::new("operation.node_key", "kubun_connector_operation AS operation");
+    select.equals("operation.document_id", Some(document_id));
+    select.and("operation.state IN ('attempted', 'reconcile_only')");
+    select.and(&counts("operation"));
+    let found = tx.all_of::<(String,)>(select).await?;
+    Ok(found.into_iter().map(|(key,)| key).collect())
 }
 
 /// That a document has an operation that counts, with this about it, or a watch of this owner.
@@ -101,8 +119,8 @@ pub(super) async fn put_trim(tx: &mut Tx, row: &EntityTrim) -> Result<()> {
     tx.must_hold(Lock::document(&row.document_id))?;
     let args = args![&row.document_id, &row.owner_did, &row.connector_name, &row.trimmed_fields, row.updated_at];
     tx.write(&PUT_TRIM, args).await?;
-    tx.emit(NewChange::document("set_trim", &row.document_id).of_owner(&row.owner_did, Some(&row.connector_name)));
-    Ok(())
+    let change = NewChange::document("set_trim", &row.document_id);
+    seers::tell(tx, change.of_owner(&row.owner_did, Some(&row.connector_name))).await
 }
 
 /// Forgets a trim; how many there were.
@@ -111,7 +129,7 @@ pub(super) async fn clear_trim(tx: &mut Tx, document_id: &str) -> Result<usize> 
     let removed: Vec<EntityTrim> = tx.write_returning(&CLEAR_TRIM, args![document_id]).await?;
     for row in &removed {
         let change = NewChange::document("clear_trim", document_id);
-        tx.emit(change.of_owner(&row.owner_did, Some(&row.connector_name)));
+        seers::tell(tx, change.of_owner(&row.owner_did, Some(&row.connector_name))).await?;
     }
     Ok(removed.len())
 }
@@ -135,8 +153,7 @@ pub(super) async fn put_repair(tx: &mut Tx, row: &ObservationRepair) -> Result<(
     ];
     tx.write(&PUT_REPAIR, args).await?;
     let change = NewChange::document("put_repair", &row.document_id).of_owner(&row.owner, None);
-    tx.emit(change.with("present", Some(row.present != 0)).with("valueDigest", row.value_digest.as_deref()));
-    Ok(())
+    seers::tell(tx, change.with("present", Some(row.present != 0)).with("valueDigest", row.value_digest.as_deref())).await
 }
 
 /// Forgets a repair; how many there were.
@@ -144,7 +161,7 @@ pub(super) async fn clear_repair(tx: &mut Tx, document_id: &str) -> Result<usize
     tx.must_hold(Lock::document(document_id))?;
     let removed: Vec<ObservationRepair> = tx.write_returning(&CLEAR_REPAIR, args![document_id]).await?;
     for row in &removed {
-        tx.emit(NewChange::document("clear_repair", document_id).of_owner(&row.owner, None));
+        seers::tell(tx, NewChange::document("clear_repair", document_id).of_owner(&row.owner, None)).await?;
     }
     Ok(removed.len())
 }

@@ -318,6 +318,7 @@ impl Store {
             ("operations", operations::STATEMENTS),
             ("watches", watches::STATEMENTS),
             ("winners", winners::STATEMENTS),
+            ("seers", seers::STATEMENTS),
             ("sweeps", sweeps::STATEMENTS),
             ("counts", counts::STATEMENTS),
             ("write_states", write_states::STATEMENTS),

@@ -182,8 +182,8 @@ fn due_or_leased(select: &mut Select, filter: &DueFilter, now: i64) {
     select.equals("connector_name", filter.connector_name.as_deref());
 }
 
-/// Documents whose operations are read one document after the other.
-const READ_EACH: usize = 64;
+/// Lists that one is put together from at most: they are planned anew each time.
+const ARMS: usize = 32;
 const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
 
 /// The newest of each document's operations that match, by document.
@@ -261,7 +261,7 @@ impl Store {
         let by_owner = !concerning.is_empty();
         // Of several documents or states none comes in order by an index, of each one it does.
         let (mut rest, mut one_of) = (filter.clone(), None);
-        if let Some(ids) = filter.document_ids.as_deref().filter(|ids| (1..=READ_EACH).contains(&ids.len())) {
+        if let Some(ids) = filter.document_ids.as_deref().filter(|ids| (1..=ARMS >> concerning.len()).contains(&ids.len())) {
             one_of = Some(("document_id", distinct(ids.iter().map(String::as_str))));
             rest.document_ids = None;
         } else if let Some(states) = filter.states.as_deref().filter(|states| states.len() > 1) {

@@ -39,17 +39,19 @@ statements! {
     LOCK_BY_NODE_KEY: Operation::COLUMNS,
         "SELECT {columns} FROM kubun_connector_operation WHERE node_key = $1 {for_update}";
     INSERT: Operation::COLUMNS,
-        "INSERT INTO kubun_connector_operation ({columns}, reissue_intent, self_claimed) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
+        "INSERT INTO kubun_connector_operation ({columns}, reissue_intent, unproven) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
         $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, \
         CASE WHEN $31 = 1 OR EXISTS (SELECT 1 FROM kubun_connector_operation AS origin WHERE origin.node_key = $28 \
-        AND origin.self_claimed = 1) THEN 1 ELSE 0 END WHERE NOT EXISTS (SELECT 1 FROM operation_tombstone AS settled WHERE settled.caller_did = $1 \
+        AND origin.unproven = 1) THEN 1 ELSE 0 END WHERE NOT EXISTS (SELECT 1 FROM operation_tombstone AS settled WHERE settled.caller_did = $1 \
         AND settled.operation_id = $2 AND settled.expires_at > $26) ON CONFLICT (caller_did, operation_id) DO NOTHING";
     UPDATE: "",
         "UPDATE kubun_connector_operation SET provider_etag = $1, document_id = $2, state = $3, attempts = $4, \
         next_attempt_at = $5, defer_reason = $6, send_marker = $7, last_kind = $8, last_http_status = $9, version = $10, \
-        lease_token = $11, lease_expires_at = $12, updated_at = $13, refunded_attempts = $14 \
-        WHERE caller_did = $15 AND operation_id = $16 AND state = $17 AND version = $18 \
+        lease_token = $11, lease_expires_at = $12, updated_at = $13, refunded_attempts = $14, \
+        unproven = CASE WHEN $3 = 'committed' THEN 0 ELSE unproven END WHERE caller_did = $15 AND operation_id = $16 AND state = $17 AND version = $18 \
         AND lease_token IS NOT DISTINCT FROM $19";
+    IS_UNPROVEN: "",
+        "SELECT unproven FROM kubun_connector_operation WHERE caller_did = $1 AND operation_id = $2";
     OF_DOCUMENT: Operation::COLUMNS,
         "SELECT {columns} FROM kubun_connector_operation WHERE document_id = $1";
     LOCK_UNFINISHED: Operation::COLUMNS,
@@ -85,6 +87,12 @@ pub(super) async fn peek_of_document(tx: &mut Tx, document_id: &str) -> Result<V
 /// The operations of a document that are not settled, locked, oldest first.
 pub(super) async fn lock_unfinished_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Operation>> {
     tx.all(&LOCK_UNFINISHED, args![document_id]).await
+}
+
+/// Whether all that is known of an operation is what a DID without a role said.
+pub(super) async fn is_unproven(tx: &mut Tx, row: &Operation) -> Result<bool> {
+    let found = tx.first::<(i64,)>(&IS_UNPROVEN, args![&row.caller_did, &row.operation_id]).await?;
+    Ok(matches!(found, Some((1,))))
 }
 
 /// The operation that was reissued from the one with this node key.

@@ -11,7 +11,7 @@ use super::error::{Error, Result};
 use super::locks::{Lock, Locks};
 use super::row::FromRow;
 use super::select::Select;
-use super::{changes, seers};
+use super::changes;
 use crate::clock::Clock;
 use crate::domain::changes::NewChange;
 use crate::domain::viewer::Viewer;
@@ -179,8 +179,13 @@ impl Tx {
 
     /// Gathers a change; it is logged last thing in this transaction.
     pub fn emit(&mut self, change: NewChange) {
+        self.emit_seen_by(change, None);
+    }
+
+    /// Gathers a change of a document itself, with who sees it.
+    pub(super) fn emit_seen_by(&mut self, change: NewChange, seen_by: Option<String>) {
         let actor_did = self.viewer.did().map(str::to_owned);
-        self.changes.push(Gathered { at: self.now, actor_did, change, seen_by: None });
+        self.changes.push(Gathered { at: self.now, actor_did, change, seen_by });
     }
 
     /// Gathers a change with the note that came with the act.
@@ -189,8 +194,6 @@ impl Tx {
     }
 
     pub(super) async fn write_changes(&mut self) -> Result<()> {
-        let mut changes = std::mem::take(&mut self.changes);
-        seers::note(&mut self.connection, &mut changes).await?;
-        changes::append(&mut self.connection, changes).await
+        changes::append(&mut self.connection, std::mem::take(&mut self.changes)).await
     }
 }

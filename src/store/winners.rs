@@ -1,6 +1,6 @@
 //! The winners' table: what the local store shows for each document, as the connector said last.
 
-use super::Store;
+use super::{Store, seers};
 use super::documents::of_seen_documents;
 use super::engine::{args, statements};
 use super::error::Result;
@@ -56,7 +56,7 @@ pub(super) async fn decide(tx: &mut Tx, document_id: &str, digest: &str, version
     let change = NewChange::document("record_winner", document_id)
         .with("digest", Some(digest))
         .with("winnerVersion", winner.version.as_deref());
-    tx.emit(change);
+    seers::tell(tx, change).await?;
     Ok(Decided { winner, taken: true, news: true })
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn write(tx: &mut Tx, decided: &Decided) -> Result<()> {
 pub(super) async fn remove(tx: &mut Tx, document_id: &str) -> Result<()> {
     tx.must_hold(Lock::document(document_id))?;
     if tx.write(&DELETE, args![document_id]).await? > 0 {
-        tx.emit(NewChange::document("remove_winner", document_id));
+        seers::tell(tx, NewChange::document("remove_winner", document_id)).await?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Finalizing: the write is done, its winner recorded and its watch armed, all or nothing.
 
+use std::collections::BTreeSet;
+
 use super::arm::arm_document;
 use super::{Note, driven_operation};
 use crate::domain::operations::{self as rules, Operation, Refusal};
@@ -44,38 +46,46 @@ impl FinalizeOperation {
         }
     }
 
-    /// Makes sure that the viewer may put a watch on the document: others may watch it already.
-    async fn must_be_free(&self, tx: &mut Tx, owner_did: &str) -> Result<()> {
-        let is_confined = tx.viewer().confined_to().is_some();
-        if is_confined && documents::is_of_others(tx, &self.finalize.document_id, owner_did).await? {
-            return Err(Forbidden::new("documentId", "is a document that others watch").into());
+    /// Makes sure that the viewer may put a watch of this identity on the document, before anything is written.
+    async fn must_be_allowed(&self, tx: &mut Tx, row: &Operation, identity: &WatchIdentity) -> Result<()> {
+        let forbidden = |problem| Err(Forbidden::new("documentId", problem).into());
+        let Some(did) = tx.viewer().confined_to().map(str::to_owned) else { return Ok(()) };
+        let document_id = &self.finalize.document_id;
+        if operations::is_unproven(tx, row).await? && documents::is_of_others(tx, document_id, &row.owner_did).await? {
+            return forbidden("is a document of others");
         }
-        Ok(())
-    }
-
-    /// Removes the watches that this one takes the place of: those of its owner and model. One of another connector goes by who may
-    /// claim by that too.
-    async fn make_place(&self, tx: &mut Tx, row: &Operation, identity: &WatchIdentity) -> Result<()> {
-        for other in watches::lock_of_document(tx, &self.finalize.document_id).await? {
-            if other.owner_did != identity.owner_did || other.model != identity.model || other.identity() == *identity {
-                continue;
+        if did == row.owner_did {
+            return Ok(());
+        }
+        // What was claimed may be finished, whatever became of the grant. Whatever else it does to the owner's books goes by the
+        // grant: another document than the one that was claimed, a watch that moves here or that makes place.
+        let watches = watches::lock_of_document(tx, document_id).await?;
+        let own: Vec<&Watch> = watches.iter().filter(|watch| watch.owner_did == row.owner_did).collect();
+        let found = watches::lock_by_identity(tx, identity).await?;
+        let is_as_claimed = row.document_id.as_ref().map_or(own.is_empty(), |claimed| claimed == document_id);
+        let moves = found.is_some_and(|watch| watch.document_id != *document_id);
+        let replaces = own.iter().any(|watch| watch.model == identity.model && watch.identity() != *identity);
+        let mut connectors: BTreeSet<&str> = own.iter().map(|watch| watch.connector_name.as_str()).collect();
+        connectors.remove(identity.connector_name.as_str());
+        if !is_as_claimed || moves || replaces {
+            connectors.insert(&identity.connector_name);
+        }
+        for connector in connectors {
+            if !grants::holds(tx, &row.owner_did, &row.caller_did, connector).await? {
+                return forbidden("is not the one that was claimed, or is watched for its owner: that takes a grant");
             }
-            let may = other.connector_name == identity.connector_name
-                || tx.viewer().acts_for(&row.owner_did)
-                || grants::holds(tx, &row.owner_did, &row.caller_did, &other.connector_name).await?;
-            if !may {
-                let problem = "is watched for its owner by another connector, which has not been granted";
-                return Err(Forbidden::new("documentId", problem).into());
-            }
-            watches::remove(tx, &other).await?;
         }
         Ok(())
     }
 
     /// Puts the watch in its place: no other identity of its owner and model keeps watching the document.
-    async fn arm(&self, tx: &mut Tx, row: &Operation, winner: &str) -> Result<Watch> {
-        let (document_id, identity) = (&self.finalize.document_id, self.identity(row));
-        self.make_place(tx, row, &identity).await?;
+    async fn arm(&self, tx: &mut Tx, identity: WatchIdentity, winner: &str) -> Result<Watch> {
+        let document_id = &self.finalize.document_id;
+        for other in watches::lock_of_document(tx, document_id).await? {
+            if other.owner_did == identity.owner_did && other.model == identity.model && other.identity() != identity {
+                watches::remove(tx, &other).await?;
+            }
+        }
         let found = watches::lock_by_identity(tx, &identity).await?;
         let next = watch_rules::arm_by_finalize(found.as_ref(), identity, document_id, winner, tx.now())?;
         watches::put(tx, "arm", found.as_ref(), &next, |change| {
@@ -113,13 +123,13 @@ impl Act for FinalizeOperation {
             Err(Refusal::Outcome(outcome)) => return Ok(Finalized { outcome, operation: Some(row), watch: None }),
             Err(Refusal::BadInput(bad)) => return Err(bad.into()),
         };
-        self.must_be_free(tx, &row.owner_did).await?;
+        self.must_be_allowed(tx, &row, &self.identity(&row)).await?;
         operations::change(tx, "finalize", &row, &next, &Note::None).await?;
         operations::put_result(tx, &next, self.result_entity.as_deref()).await?;
         let document_id = &self.finalize.document_id;
         let decided = winners::decide(tx, document_id, &self.winner_digest, self.winner_version.as_deref()).await?;
         let winner = &decided.winner.digest;
-        let watch = self.arm(tx, &row, winner).await?;
+        let watch = self.arm(tx, self.identity(&row), winner).await?;
         let now = tx.now();
         arm_document(tx, document_id, winner, now, Some(&watch.identity())).await?;
         winners::write(tx, &decided).await?;

@@ -56,20 +56,24 @@ impl Act for SweepDocument {
 
     async fn run(&self, tx: &mut Tx) -> Result<SweptDocument> {
         tx.viewer().must_operate("documentId")?;
-        let unfinished = operations::lock_unfinished_of_document(tx, &self.0).await?;
+        let mut unfinished = operations::lock_unfinished_of_document(tx, &self.0).await?;
+        // Whoever merely names a document of others does not hold it up.
+        let counting = documents::unfinished_that_count(tx, &self.0).await?;
+        unfinished.retain(|row| counting.contains(&row.node_key));
         if !unfinished.is_empty() {
             let outcome = SweepDocumentOutcome::UnfinishedOperation;
             return Ok(SweptDocument { outcome, unfinished, operations_removed: 0 });
         }
+        // While it is there by which somebody sees what is told.
+        documents::clear_repair(tx, &self.0).await?;
+        documents::clear_trim(tx, &self.0).await?;
+        winners::remove(tx, &self.0).await?;
         let operations_removed = retention::sweep_finished(tx, &self.0).await?;
         for row in watches::lock_of_document(tx, &self.0).await? {
             watches::remove(tx, &row).await?;
         }
         sweeps::remove_of_document(tx, &self.0).await?;
         observations::remove_of_document(tx, &self.0).await?;
-        documents::clear_repair(tx, &self.0).await?;
-        documents::clear_trim(tx, &self.0).await?;
-        winners::remove(tx, &self.0).await?;
         Ok(SweptDocument { outcome: SweepDocumentOutcome::Swept, unfinished: vec![], operations_removed })
     }
 }

@@ -148,6 +148,29 @@ on_both_engines! {
         }
     }
 
+    /// There is room for a thousand: owners of watches come first.
+    async fn of_very_many_seers_the_owners_of_watches_are_named(harness: Harness) {
+        let series = match harness.engine {
+            Engine::Sqlite => "(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 1200) SELECT value FROM n)",
+            Engine::Postgres => "generate_series(1, 1200) AS n(value)",
+        };
+        harness.database.execute(&format!(
+            "INSERT INTO kubun_connector_operation (caller_did, operation_id, node_key, owner_did, connector_name, model, op, \
+            account_key, target, deterministic_event_id, payload_hash, reissue_intent, document_id, state, created_at, updated_at) \
+            SELECT 'did:c' || value, 'o', 'n' || value, 'did:o' || value, 'c', 'm', 'create', 'a', 't', 'e', 'h', 'null', 'd', \
+            'attempted', value, value FROM {series}"
+        )).await;
+        let owners = ["did:a", "did:b", "did:c", "did:d", "did:e", "did:f"];
+        for owner in owners {
+            commit(&harness, owner, owner, "d").await;
+        }
+        say(&harness, "d", "w2").await;
+        for owner in owners {
+            // The first commit said the winner that the others only said again.
+            assert_eq!(listed(&harness, owner).await.len(), if owner == "did:a" { 2 } else { 1 }, "{owner}");
+        }
+    }
+
     async fn removed_observations_are_told_to_their_owners_alone(harness: Harness) {
         for owner in ["did:owner", "did:other"] {
             harness.database.execute(&format!(
@@ -164,5 +187,35 @@ on_both_engines! {
         for (did, count) in [("did:owner", 1), ("did:other", 1), ("did:caller", 0)] {
             assert_eq!(removed(did).await, count, "{did}");
         }
+    }
+
+    /// Neither how much others write between, nor whether anybody does.
+    async fn cursors_tell_nothing_of_others(harness: Harness) {
+        use base64::Engine as _;
+        let follow = "subscription { documentChanged(ids: [\"nothing\"]) { cursor } }";
+        let place = async || {
+            let first = harness.follow_as(Viewer::of("did:a"), follow, json!({})).next().await.unwrap();
+            first["data"]["documentChanged"]["cursor"].as_str().unwrap().to_owned()
+        };
+        let (one, other) = (place().await, place().await);
+        assert_ne!(one, other, "two of one place");
+        let resume = "subscription($after: String) { changes(after: $after) { transition } }";
+        commit(&harness, "did:a", "did:a", "d").await;
+        for after in [one, other] {
+            let mut changes = harness.follow_as(Viewer::of("did:a"), resume, json!({ "after": after }));
+            assert_eq!(next(&mut changes).await["data"]["changes"]["transition"], "claim");
+        }
+        for document in ["d", "e"] {
+            harness.act("claimOperation", claim(document, &json!({ "callerDid": "did:b", "ownerDid": "did:b", "documentId": document })), "outcome").await;
+            let repair = json!({ "documentId": document, "owner": "did:b", "fetchHlc": "1700000000000-0001-n1", "decisionHlc": "1700000000000-0002-n1", "present": false });
+            harness.act("putObservationRepair", repair, "repair { documentId }").await;
+        }
+        let query = "query($after: String) { observationRepairsWritten(first: 1, after: $after) { edges { cursor node { documentId } } } }";
+        let page = harness.ask(query, json!({})).await;
+        let edge = &page["observationRepairsWritten"]["edges"][0];
+        let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(edge["cursor"].as_str().unwrap()).unwrap();
+        assert_eq!(bytes.len(), 16, "a block, and no number in it: {bytes:?}");
+        let next = harness.ask(query, json!({ "after": edge["cursor"] })).await;
+        assert_eq!(next["observationRepairsWritten"]["edges"][0]["node"]["documentId"], "e");
     }
 }

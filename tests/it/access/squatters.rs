@@ -86,6 +86,86 @@ on_both_engines! {
         assert_eq!(seen(&harness, SQUATTER).await, json!([null, true, 0]));
     }
 
+    /// Nor does it by acting at the same moment, which may be the same transaction.
+    async fn what_is_said_beside_an_act_of_ones_own_is_not_told(harness: Harness) {
+        let own = claimed(&harness, OWNER, "own", json!({})).await;
+        finalized(&harness, OWNER, &own, "w").await;
+        let id = claimed(&harness, SQUATTER, "late", json!({})).await;
+        for round in 0..40 {
+            let lease = json!({ "id": id, "leaseToken": "L1", "leaseMs": 60_000 });
+            let winner = json!({ "documentId": "d", "digest": format!("w{round}") });
+            let acquire = act_as(&harness, SQUATTER, "acquireLease", lease, "outcome");
+            let (leased, recorded) = tokio::join!(acquire, act_as(&harness, OWNER, "recordWinner", winner, "outcome"));
+            assert!(leased["outcome"].is_string() && recorded["outcome"].is_string(), "{leased} {recorded}");
+        }
+        assert_eq!(seen(&harness, SQUATTER).await, json!([null, true, 0]));
+        assert_eq!(seen(&harness, OWNER).await[2], 41);
+    }
+
+    /// Between a service's claim and its finalize nobody watches the document yet.
+    async fn what_a_service_claimed_holds_its_document(harness: Harness) {
+        let vouched = json!({ "callerDid": OWNER, "ownerDid": OWNER, "documentId": "d" });
+        let id = harness.act("claimOperation", claim("k", &vouched), "operation { id }").await["operation"]["id"].take();
+        let theirs = claimed(&harness, SQUATTER, "theirs", json!({})).await;
+        let winner = json!({ "documentId": "d", "digest": "w" });
+        assert_eq!(act_as(&harness, OWNER, "recordWinner", winner, "winner { digest }").await["winner"]["digest"], "w");
+        assert_eq!(seen(&harness, SQUATTER).await, json!([null, true, 0]));
+        assert_eq!(finalized(&harness, SQUATTER, &theirs, "s").await, json!(["FORBIDDEN", "documentId"]));
+        assert_eq!(finalized(&harness, OWNER, &id, "w").await["outcome"], "FINALIZED");
+        // What is finalized holds it, also once its watch has gone elsewhere.
+        let away = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": "elsewhere", "sourceId": "w", "winnerDigest": "w" });
+        assert_eq!(act_as(&harness, OWNER, "finalizeOperation", away, "outcome").await["outcome"], "FINALIZED");
+        let other = claimed(&harness, OWNER, "other", json!({ "documentId": "elsewhere" })).await;
+        let input = json!({ "id": other, "leaseToken": "L1", "version": 0, "documentId": "elsewhere", "sourceId": "w2", "winnerDigest": "w" });
+        assert_eq!(act_as(&harness, OWNER, "finalizeOperation", input, "outcome").await["outcome"], "FINALIZED");
+        let late = claimed(&harness, SQUATTER, "late", json!({ "documentId": "elsewhere" })).await;
+        harness.database.execute("DELETE FROM kubun_connector_projection_watch").await;
+        let input = json!({ "id": late, "leaseToken": "L1", "version": 0, "documentId": "elsewhere", "sourceId": "s", "winnerDigest": "s" });
+        assert_eq!(act_as(&harness, SQUATTER, "finalizeOperation", input, "outcome").await, json!(["FORBIDDEN", "documentId"]));
+    }
+
+    async fn naming_a_document_does_not_hold_up_its_sweep(harness: Harness) {
+        let own = claimed(&harness, OWNER, "own", json!({})).await;
+        finalized(&harness, OWNER, &own, "w").await;
+        claimed(&harness, SQUATTER, "late", json!({})).await;
+        assert_eq!(harness.act("sweepDocument", json!({ "documentId": "d" }), "outcome").await["outcome"], "SWEPT");
+        assert_eq!(seen(&harness, SQUATTER).await[2], 0, "nor is what was swept told to it");
+        assert_eq!(seen(&harness, OWNER).await[2], 2);
+        claimed(&harness, OWNER, "again", json!({})).await;
+        let held_up = harness.act("sweepDocument", json!({ "documentId": "d" }), "outcome unfinished { operationId }").await;
+        assert_eq!(held_up["outcome"], "UNFINISHED_OPERATION", "nobody holds it now: {held_up}");
+    }
+
+    /// What was claimed is finished; anything else of the owner's goes by the grant, which is gone.
+    async fn a_grant_that_was_taken_back_moves_no_watch_and_takes_no_document(harness: Harness) {
+        for (key, document) in [("own", "d"), ("second", "e")] {
+            let own = claimed(&harness, OWNER, key, json!({ "documentId": document })).await;
+            let input = json!({ "id": own, "leaseToken": "L1", "version": 0, "documentId": document, "sourceId": document, "winnerDigest": "w" });
+            assert_eq!(act_as(&harness, OWNER, "finalizeOperation", input, "outcome").await["outcome"], "FINALIZED");
+        }
+        let grant = json!({ "ownerDid": OWNER, "callerDid": "did:worker", "connectorName": "contacts" });
+        act_as(&harness, OWNER, "grantAccess", grant.clone(), "grant { ownerDid }").await;
+        let theirs = json!({ "ownerDid": OWNER, "documentId": "own-new" });
+        let id = claimed(&harness, "did:worker", "theirs", theirs).await;
+        let unnamed = claimed(&harness, "did:worker", "unnamed", json!({ "ownerDid": OWNER, "documentId": null })).await;
+        act_as(&harness, OWNER, "revokeAccess", grant.clone(), "deleted").await;
+        let finalize = async |id: &Value, document: &str, source: &str| {
+            let input = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": document, "sourceId": source, "winnerDigest": "forged" });
+            act_as(&harness, "did:worker", "finalizeOperation", input, "outcome").await
+        };
+        let forbidden = json!(["FORBIDDEN", "documentId"]);
+        let before = harness.log_length().await;
+        assert_eq!(finalize(&id, "e", "fake").await, forbidden, "another document, whose watch would go");
+        assert_eq!(finalize(&id, "own-new", "d").await, forbidden, "a watch that would move here");
+        assert_eq!(finalize(&unnamed, "d", "d").await, forbidden, "a document that the owner watches");
+        assert_eq!(harness.log_length().await, before, "nothing was written");
+        assert_eq!(finalize(&id, "own-new", "new").await["outcome"], "FINALIZED");
+        assert_eq!(finalize(&id, "f", "new").await, forbidden, "the same operation once more, elsewhere");
+        assert_eq!(finalize(&unnamed, "unwatched", "newer").await["outcome"], "FINALIZED");
+        act_as(&harness, OWNER, "grantAccess", grant, "grant { ownerDid }").await;
+        assert_eq!(finalize(&id, "e", "moved").await["outcome"], "FINALIZED", "with the grant it may");
+    }
+
     /// What a service claims and finalizes counts: it knows whose documents are shared.
     async fn a_service_vouches_for_whom_it_claims_and_finalizes(harness: Harness) {
         let own = claimed(&harness, OWNER, "own", json!({})).await;
@@ -96,7 +176,10 @@ on_both_engines! {
             assert_eq!(seen(&harness, did).await[0], "w", "{did}");
         }
         let input = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": "d", "sourceId": "s", "winnerDigest": "w2" });
-        assert_eq!(act_as(&harness, "did:worker", "finalizeOperation", input.clone(), "outcome").await, json!(["FORBIDDEN", "documentId"]));
+        assert_eq!(act_as(&harness, "did:worker", "finalizeOperation", input, "outcome").await["outcome"], "FINALIZED");
+        let theirs = claimed(&harness, SQUATTER, "theirs", json!({})).await;
+        let input = json!({ "id": theirs, "leaseToken": "L1", "version": 0, "documentId": "d", "sourceId": "s", "winnerDigest": "w2" });
+        assert_eq!(act_as(&harness, SQUATTER, "finalizeOperation", input.clone(), "outcome").await, json!(["FORBIDDEN", "documentId"]));
         assert_eq!(harness.act("finalizeOperation", input, "outcome").await["outcome"], "FINALIZED");
         let winner = json!({ "documentId": "d", "digest": "w3" });
         assert_eq!(act_as(&harness, "did:second", "recordWinner", winner, "winner { digest }").await["winner"]["digest"], "w3");
@@ -119,6 +202,9 @@ on_both_engines! {
         assert_eq!(harness.log_length().await, before);
         let watches = harness.ask("{ watches { nodes { connectorName } } }", json!({})).await;
         assert_eq!(watches["watches"]["nodes"], json!([{ "connectorName": "contacts" }]));
+        let model = json!({ "ownerDid": OWNER, "connectorName": "mirror", "model": "another" });
+        let another = claimed(&harness, "did:worker", "another", model).await;
+        assert_eq!(finalized(&harness, "did:worker", &another, "s").await, json!(["FORBIDDEN", "documentId"]), "nor its winner");
         grant(Value::Null).await;
         assert_eq!(finalized(&harness, "did:worker", &id, "s").await["outcome"], "FINALIZED");
         let watches = harness.ask("{ watches { nodes { connectorName } } }", json!({})).await;

@@ -1,11 +1,12 @@
 // The documents: look one up by its id, or list them by what became of their writes.
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useLocation } from 'wouter';
 import { reason, sentence } from '../detail/sentence';
 import { LiveTable } from '../live/LiveTable';
 import type { Column } from '../live/Rows';
 import { anyFilter, sameOpened, useFilters, useOpened, useOpenHref } from '../ui/address';
 import { FilterBar, type FilterField } from '../ui/filter-bar';
+import { LookUp } from '../ui/look-up';
 import { Badge, Id, Nothing } from '../ui/parts';
 import { Time } from '../ui/time';
 import { WRITE_STATE_MEANING } from '../ui/words';
@@ -64,7 +65,7 @@ export function DocumentsView() {
     <main id="main" className="filled">
       <div className="heading">
         <h1>Documents</h1>
-        <LookUp />
+        <Find />
       </div>
       <LiveTable
         bar={<FilterBar filters={filters} chips={CHIPS} fields={FIELDS} />}
@@ -80,32 +81,18 @@ export function DocumentsView() {
   );
 }
 
-function LookUp() {
-  const [id, setId] = useState('');
+function Find() {
   const [, navigate] = useLocation();
   const hrefTo = useOpenHref();
   return (
-    <form
-      className="look-up"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (id.trim() !== '') navigate(hrefTo({ document: id.trim() }));
+    <LookUp
+      label="Document id"
+      hint="Look up a document by its id"
+      act="Look up"
+      onFind={(id) => {
+        if (id !== '') navigate(hrefTo({ document: id }));
       }}
-    >
-      <input
-        type="search"
-        aria-label="Document id"
-        placeholder="Look up a document by its id"
-        value={id}
-        spellCheck={false}
-        autoComplete="off"
-        onChange={(event) => {
-          setId(event.target.value);
-        }}
-      />
-      <button type="submit">Look up</button>
-    </form>
+    />
   );
 }
 

@@ -4,6 +4,7 @@ import { BulkDialog } from '../bulk/dialog';
 import { LiveTable } from '../live/LiveTable';
 import { anyFilter, sameOpened, useFilters, useOpened, useOpenHref, type Filters } from '../ui/address';
 import { FilterBar } from '../ui/filter-bar';
+import { LookUp } from '../ui/look-up';
 import { STATE_MEANING, words } from '../ui/words';
 import { operationColumns } from './columns';
 import { FirstOperation, NoMatch } from './empty';
@@ -74,31 +75,21 @@ export function OperationsView() {
 }
 
 function Find({ filters }: { filters: Filters }) {
-  const [text, setText] = useState(filters.one('q'));
+  const find = (text: string): void => {
+    filters.set({ q: [text] });
+  };
   return (
-    <form
-      className="look-up"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        filters.set({ q: [text.trim()] });
+    <LookUp
+      label="Any id of an operation, or its beginning"
+      hint="Find by any id"
+      act="Find"
+      found={filters.one('q')}
+      onFind={find}
+      // The cross in the field empties it: that is meant at once.
+      onEmpty={() => {
+        filters.set({ q: [] });
       }}
-    >
-      <input
-        type="search"
-        aria-label="Any id of an operation, or its beginning"
-        placeholder="Find by any id"
-        value={text}
-        spellCheck={false}
-        autoComplete="off"
-        onChange={(event) => {
-          setText(event.target.value);
-          // The cross in the field empties it: that is meant at once.
-          if (event.target.value === '') filters.set({ q: [] });
-        }}
-      />
-      <button type="submit">Find</button>
-    </form>
+    />
   );
 }
 

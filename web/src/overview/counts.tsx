@@ -26,7 +26,7 @@ export function Counts({ statistics }: { statistics: Statistics | undefined }) {
             meaning={STATE_MEANING[state]}
             tone={toneOf(state)}
             href={`/operations?state=${state}`}
-            count={statistics && sum(statistics.operationsByState.filter((group) => group.state === state))}
+            count={statistics && sum(statistics.operationTotals.filter((total) => total.state === state))}
           />
         ))}
         {STATUSES.map((status) => (
@@ -37,7 +37,7 @@ export function Counts({ statistics }: { statistics: Statistics | undefined }) {
             meaning={STATE_MEANING[status]}
             tone={toneOf(status)}
             href={`/watches?status=${status}`}
-            count={statistics && sum(statistics.watchesByStatus.filter((group) => group.status === status))}
+            count={statistics && sum(statistics.watchTotals.filter((total) => total.status === status))}
           />
         ))}
         <Tile

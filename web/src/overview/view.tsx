@@ -21,7 +21,7 @@ export function OverviewView() {
   const options = useMemo(() => ({ everyMs: EVERY_MS }), []);
   const { value: statistics, error, reload } = useRefreshed(load, options);
   const reasons = useSyncExternalStore(attention.onChange, () => attention.value);
-  const fresh = statistics?.operationsByState.length === 0 && statistics.watchesByStatus.length === 0;
+  const fresh = statistics?.operationTotals.length === 0 && statistics.watchTotals.length === 0;
   return (
     <main id="main">
       <div className="heading">

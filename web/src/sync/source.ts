@@ -15,12 +15,12 @@ function afterOf(place: Place): string | null {
 
 const FIXED = { latest: undefined, fits: true, place: 'top' as const };
 
-export function syncStateSource(connector: string): Source<SyncState> {
+export function syncStateSource(connector: string, owner: string): Source<SyncState> {
   return {
     back: false,
     async read(place) {
-      const connectorName = connector === '' ? null : connector;
-      const { syncStates } = await read(SyncStatesDocument, { connectorName, first: PAGE, after: afterOf(place) });
+      const asked = { connectorName: connector === '' ? null : connector, ownerDid: owner === '' ? null : owner };
+      const { syncStates } = await read(SyncStatesDocument, { ...asked, first: PAGE, after: afterOf(place) });
       const rows = syncStates.edges.map(({ cursor, node }) => ({ ...FIXED, id: node.id, item: node, at: '', cursor }));
       return { rows, hasMore: syncStates.pageInfo.hasNextPage };
     },

@@ -8,9 +8,10 @@ import { Badge, Id, Nothing } from '../ui/parts';
 import { relative, Time, useTicking } from '../ui/time';
 import { pendingAuthSource, syncStateSource, type PendingAuth, type SyncState } from './source';
 
-const SYNC_FIELDS: readonly FilterField[] = [{ name: 'connector', title: 'Connector' }];
+const OWNER: FilterField = { name: 'owner', title: 'Owner', hint: 'a DID' };
+const SYNC_FIELDS: readonly FilterField[] = [{ name: 'connector', title: 'Connector' }, OWNER];
 const AUTH_FIELDS: readonly FilterField[] = [
-  { name: 'owner', title: 'Owner', hint: 'a DID' },
+  OWNER,
   { name: 'provider', title: 'Provider' },
 ];
 const NAMES = ['view', 'connector', 'owner', 'provider'];
@@ -81,13 +82,13 @@ export function SyncView() {
           </button>
         </div>
       </div>
-      {hands ? <PendingAuths owner={filters.one('owner')} provider={filters.one('provider')} bar={bar} /> : <SyncStates connector={filters.one('connector')} bar={bar} />}
+      {hands ? <PendingAuths owner={filters.one('owner')} provider={filters.one('provider')} bar={bar} /> : <SyncStates connector={filters.one('connector')} owner={filters.one('owner')} bar={bar} />}
     </main>
   );
 }
 
-function SyncStates({ connector, bar }: { connector: string; bar: ReactNode }) {
-  const source = useMemo(() => syncStateSource(connector), [connector]);
+function SyncStates({ connector, owner, bar }: { connector: string; owner: string; bar: ReactNode }) {
+  const source = useMemo(() => syncStateSource(connector, owner), [connector, owner]);
   const opened = useOpened();
   const hrefTo = useOpenHref();
   return (

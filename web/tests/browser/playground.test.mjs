@@ -1,7 +1,7 @@
 // The playground: a query and a subscription, with nothing from outside.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEADLINE_MS, claim, newConnector, openPage } from './support.mjs';
+import { DEADLINE_MS, claim, newConnector, openPage, openTab } from './support.mjs';
 
 test('GraphiQL runs a query and a subscription on this server', async () => {
   const connector = newConnector();
@@ -24,8 +24,7 @@ test('GraphiQL runs a query and a subscription on this server', async () => {
   await editor.getByText('LatestOperations').waitFor();
   await runUntil(answer.getByText(before.operationId));
 
-  await page.getByRole('tab', { name: 'Changes' }).click();
-  await editor.getByText('transition').first().waitFor();
+  await openTab(page, 'Changes', 'subscription');
   const stop = page.getByRole('button', { name: 'Stop query' });
   await runUntil(stop);
   // The subscription may begin after a first claim, and what was stopped may be another tab's: run until it follows, and

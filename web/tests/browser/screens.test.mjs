@@ -96,6 +96,10 @@ test('sync states are listed and opened; pending authorisations show no secret',
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1_500)));
   await page.getByRole('heading', { level: 1 }).click();
   await page.locator('.row', { hasText: 'did:web:new.example' }).waitFor();
+  await page.goto(new URL('/sync?connector=contacts&owner=did:web:new.example', page.url()).href);
+  await page.locator('.row', { hasText: 'did:web:new.example' }).waitFor();
+  assert.equal(await rows(page).count(), 1, 'that owner’s alone');
+  await page.goto(new URL('/sync', page.url()).href);
   await page.getByRole('button', { name: 'Pending authorisations' }).click();
   await page.locator('.row', { hasText: 'google' }).first().waitFor();
   assert.doesNotMatch(await page.content(), /verifier/i);

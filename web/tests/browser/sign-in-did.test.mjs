@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { randomIdentity, stringifyToken } from '@kokuin/token';
 import { api } from '../../scripts/api.mjs';
 import { CLAIM, launch } from '../door/support.mjs';
-import { claimInput, live, newConnector, openPage, row, rows, until, violations } from './support.mjs';
+import { claimInput, live, newConnector, openPage, openTab, row, rows, until, violations } from './support.mjs';
 
 const AUDIENCE = 'https://books.example';
 const ACTS = ['Drive now…', 'Defer…', 'Reissue…', 'Mark dead…'];
@@ -241,8 +241,7 @@ test('the playground introspects and follows with what the sign-in gave, and end
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
   await page.locator('.graphiql-doc-explorer').getByText('Mutation').first().waitFor();
 
-  await page.getByRole('tab', { name: 'Changes' }).click();
-  await page.locator('.graphiql-query-editor').getByText('transition').first().waitFor();
+  await openTab(page, 'Changes', 'subscription');
   // A click before the editor is ready shows nothing, or runs what the tab before had; and what follows may begin after a
   // first claim: run until it follows, and claim until it tells.
   const [run, stop] = ['Execute query', 'Stop query'].map((name) => page.getByRole('button', { name }));

@@ -74,6 +74,19 @@ export async function until(ask, wanted, what) {
   return answer;
 }
 
+// GraphiQL takes a click on a tab before it is ready, and shows another one's document.
+export async function openTab(page, name, document) {
+  const shown = page.locator('.graphiql-query-editor').getByText(document).first();
+  await until(
+    async () => {
+      if (!(await shown.isVisible())) await page.getByRole('tab', { name }).click({ timeout: 1_000 }).catch(() => undefined);
+      return shown.isVisible();
+    },
+    Boolean,
+    `the tab ${name}`,
+  );
+}
+
 export const request = api(server);
 
 const CLAIM = `mutation ($input: ClaimOperationInput!) {

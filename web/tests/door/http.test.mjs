@@ -43,16 +43,19 @@ test('other types, encodings, methods and sizes have their status', async () => 
   assert.equal(long.status, 400);
 });
 
-test('an upgrade to anything else is refused like any request', async () => {
+test('an upgrade to anything else is not taken, and what is no handshake is refused like any request', async () => {
   const { hostname, port } = new URL(endpoint);
-  const ask = (headers) =>
+  const ask = (headers, path = '/graphql') =>
     new Promise((resolve, reject) => {
-      const asked = request({ hostname, port, path: '/graphql', headers: { connection: 'upgrade', ...headers } }, (response) => {
+      const asked = request({ hostname, port, path, headers: { connection: 'upgrade', ...headers } }, (response) => {
         let text = '';
         response.on('data', (chunk) => (text += chunk)).on('end', () => resolve({ response, text }));
       });
       asked.on('error', reject).end();
     });
+  const offered = await ask({ upgrade: 'h2c', connection: 'Upgrade, HTTP2-Settings' }, `/graphql?query=${encodeURIComponent(VIEWER)}`);
+  assert.equal(offered.response.statusCode, 200, 'as clients of HTTP/2 offer it with any request');
+  assert.ok(JSON.parse(offered.text).data.viewer.roles);
   for (const headers of [{ upgrade: 'h2c' }, { upgrade: 'websocket' }, { upgrade: 'websocket', 'sec-websocket-version': '8', 'sec-websocket-key': 'x' }]) {
     const { response, text } = await ask(headers);
     assert.ok(response.statusCode >= 400 && response.statusCode < 500, String(response.statusCode));
