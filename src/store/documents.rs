@@ -1,6 +1,5 @@
 //! What else is known of documents: trims, repairs, and whether a sweep still has them among its candidates.
 
-use super::{Store, seers};
 use super::engine::{args, statements};
 use super::error::Result;
 use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
@@ -8,6 +7,7 @@ use super::locks::Lock;
 use super::row::row;
 use super::select::Select;
 use super::tx::Tx;
+use super::{Store, seers};
 use crate::domain::changes::NewChange;
 use crate::domain::documents::{EntityTrim, ObservationRepair};
 use crate::domain::viewer::Viewer;
@@ -153,7 +153,8 @@ pub(super) async fn put_repair(tx: &mut Tx, row: &ObservationRepair) -> Result<(
     ];
     tx.write(&PUT_REPAIR, args).await?;
     let change = NewChange::document("put_repair", &row.document_id).of_owner(&row.owner, None);
-    seers::tell(tx, change.with("present", Some(row.present != 0)).with("valueDigest", row.value_digest.as_deref())).await
+    seers::tell(tx, change.with("present", Some(row.present != 0)).with("valueDigest", row.value_digest.as_deref()))
+        .await
 }
 
 /// Forgets a repair; how many there were.

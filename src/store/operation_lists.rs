@@ -261,7 +261,9 @@ impl Store {
         let by_owner = !concerning.is_empty();
         // Of several documents or states none comes in order by an index, of each one it does.
         let (mut rest, mut one_of) = (filter.clone(), None);
-        if let Some(ids) = filter.document_ids.as_deref().filter(|ids| (1..=ARMS >> concerning.len()).contains(&ids.len())) {
+        if let Some(ids) =
+            filter.document_ids.as_deref().filter(|ids| (1..=ARMS >> concerning.len()).contains(&ids.len()))
+        {
             one_of = Some(("document_id", distinct(ids.iter().map(String::as_str))));
             rest.document_ids = None;
         } else if let Some(states) = filter.states.as_deref().filter(|states| states.len() > 1) {

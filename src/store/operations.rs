@@ -50,8 +50,6 @@ statements! {
         lease_token = $11, lease_expires_at = $12, updated_at = $13, refunded_attempts = $14, \
         unproven = CASE WHEN $3 = 'committed' THEN 0 ELSE unproven END WHERE caller_did = $15 AND operation_id = $16 AND state = $17 AND version = $18 \
         AND lease_token IS NOT DISTINCT FROM $19";
-    IS_UNPROVEN: "",
-        "SELECT unproven FROM kubun_connector_operation WHERE caller_did = $1 AND operation_id = $2";
     OF_DOCUMENT: Operation::COLUMNS,
         "SELECT {columns} FROM kubun_connector_operation WHERE document_id = $1";
     LOCK_UNFINISHED: Operation::COLUMNS,
@@ -87,12 +85,6 @@ pub(super) async fn peek_of_document(tx: &mut Tx, document_id: &str) -> Result<V
 /// The operations of a document that are not settled, locked, oldest first.
 pub(super) async fn lock_unfinished_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Operation>> {
     tx.all(&LOCK_UNFINISHED, args![document_id]).await
-}
-
-/// Whether all that is known of an operation is what a DID without a role said.
-pub(super) async fn is_unproven(tx: &mut Tx, row: &Operation) -> Result<bool> {
-    let found = tx.first::<(i64,)>(&IS_UNPROVEN, args![&row.caller_did, &row.operation_id]).await?;
-    Ok(matches!(found, Some((1,))))
 }
 
 /// The operation that was reissued from the one with this node key.

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 
 use super::Shared;
+use super::changes;
 use super::engine::{Arg, Connection, Engine, Sql};
 use super::error::{Error, Result};
 use super::locks::{Lock, Locks};
 use super::row::FromRow;
 use super::select::Select;
-use super::changes;
 use crate::clock::Clock;
 use crate::domain::changes::NewChange;
 use crate::domain::viewer::Viewer;

@@ -1,6 +1,5 @@
 //! The winners' table: what the local store shows for each document, as the connector said last.
 
-use super::{Store, seers};
 use super::documents::of_seen_documents;
 use super::engine::{args, statements};
 use super::error::Result;
@@ -8,6 +7,7 @@ use super::locks::Lock;
 use super::row::row;
 use super::select::Select;
 use super::tx::Tx;
+use super::{Store, seers};
 use crate::domain::changes::NewChange;
 use crate::domain::documents::Winner;
 use crate::domain::viewer::Viewer;
