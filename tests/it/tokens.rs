@@ -282,3 +282,29 @@ async fn until_the_log_says(house: &House, told: &str) {
     });
     said.await.unwrap_or_else(|_| panic!("the log does not tell {told}"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_comes_with_a_token_that_lost_its_right_is_counted_like_any_other() {
+    let settings = [("WRITEWATCH_RATE_LIMIT", "1"), ("WRITEWATCH_RATE_BURST", "5")];
+    let house = House::open_with(Engine::Sqlite, &settings).await;
+    let person = Person::fresh();
+    let token = format!("Bearer {}", person.token());
+    let ask = async || post_as(house.server.url(), Some(&token), "{ viewer { did } }", json!({})).await.0;
+    assert_eq!(ask().await, 200);
+    house.write_access(&json!({ "revoked": [person.did] }));
+    let refused = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            match ask().await {
+                // It was let in before the file was read again, or asked more often than it may, as somebody.
+                200 | 429 => tokio::time::sleep(Duration::from_millis(500)).await,
+                status => return status,
+            }
+        }
+    });
+    assert_eq!(refused.await.expect("it is refused"), 401);
+    let mut statuses = vec![];
+    for _ in 0..10 {
+        statuses.push(ask().await);
+    }
+    assert!(statuses.contains(&429), "{statuses:?}");
+}
