@@ -153,11 +153,9 @@ impl Statistics {
     }
 }
 
-fn totals<W: std::str::FromStr<Err = crate::domain::words::UnknownWord>, T>(
-    counts: &[(String, i64)],
-    each: impl Fn(W, i32) -> T,
-) -> Vec<T> {
-    counts.iter().filter_map(|(word, count)| Some(each(word.parse().ok()?, narrow(*count)))).collect()
+/// A word of the books; one that we do not know is not counted, and stops no other.
+fn known<W: std::str::FromStr<Err = crate::domain::words::UnknownWord>>(word: &str) -> Option<W> {
+    word.parse().inspect_err(|error| tracing::warn!(%error, "not counted")).ok()
 }
 
 fn store<'c>(ctx: &Context<'c>) -> &'c store::Store {
@@ -172,21 +170,6 @@ fn narrow(count: i64) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// Reads each group's word. A word that we do not know stops no other group.
-fn groups<W: std::str::FromStr<Err = crate::domain::words::UnknownWord>, T>(
-    rows: Vec<Counted>,
-    each: impl Fn(W, Counted) -> T,
-) -> Vec<T> {
-    let read = |row: Counted| match row.word.parse() {
-        Ok(word) => Some(each(word, row)),
-        Err(error) => {
-            tracing::warn!(%error, "not counted");
-            None
-        }
-    };
-    rows.into_iter().filter_map(read).collect()
-}
-
 /// How many parts a time is told in at most.
 const BUCKETS_MOST: i32 = 200;
 
@@ -196,48 +179,45 @@ impl Statistics {
     /// How many operations are in each state, whosever they are.
     async fn operation_totals(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<OperationTotal>> {
         let counts = self.totals(ctx).await?;
-        Ok(totals(&counts.operations, |state, count| OperationTotal { state, count }))
+        let of = |(state, count): &(String, i64)| Some(OperationTotal { state: known(state)?, count: narrow(*count) });
+        Ok(counts.operations.iter().filter_map(of).collect())
     }
 
     /// How many watches are in each status, whosever they are.
     async fn watch_totals(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<WatchTotal>> {
         let counts = self.totals(ctx).await?;
-        Ok(totals(&counts.watches, |status, count| WatchTotal { status, count }))
+        let of = |(status, count): &(String, i64)| Some(WatchTotal { status: known(status)?, count: narrow(*count) });
+        Ok(counts.watches.iter().filter_map(of).collect())
     }
 
     /// How many operations are in each state, by connector and owner, the largest groups first. Beyond the first 1,000 groups by
     /// owner and connector the others are counted together, state by state, with an empty owner and connector.
     async fn operations_by_state(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<OperationStateCount>> {
         let rows = store(ctx).count_operations(viewer(ctx), &self.filter).await.map_err(Failure::from)?;
-        Ok(groups(rows, |state, Counted { connector_name, owner_did, count, .. }| OperationStateCount {
-            state,
-            connector_name,
-            owner_did,
-            count: narrow(count),
-        }))
+        let of = |Counted { word, connector_name, owner_did, count }| {
+            Some(OperationStateCount { state: known(&word)?, connector_name, owner_did, count: narrow(count) })
+        };
+        Ok(rows.into_iter().filter_map(of).collect())
     }
 
     /// How many watches are in each status, by connector and owner, the largest groups first. Beyond the first 1,000 groups by
     /// owner and connector the others are counted together, status by status, with an empty owner and connector.
     async fn watches_by_status(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<WatchStatusCount>> {
         let rows = store(ctx).count_watches(viewer(ctx), &self.filter).await.map_err(Failure::from)?;
-        Ok(groups(rows, |status, Counted { connector_name, owner_did, count, .. }| WatchStatusCount {
-            status,
-            connector_name,
-            owner_did,
-            count: narrow(count),
-        }))
+        let of = |Counted { word, connector_name, owner_did, count }| {
+            Some(WatchStatusCount { status: known(&word)?, connector_name, owner_did, count: narrow(count) })
+        };
+        Ok(rows.into_iter().filter_map(of).collect())
     }
 
     /// How many operations and watches wait, by reason and connector, the largest groups first. Beyond the
     /// first 1,000 connectors' the others are counted together, reason by reason, with an empty connector.
     async fn deferred(&self, ctx: &Context<'_>) -> async_graphql::Result<Vec<DeferReasonCount>> {
         let rows = store(ctx).count_deferred(viewer(ctx), &self.filter).await.map_err(Failure::from)?;
-        Ok(groups(rows, |reason, Counted { connector_name, count, .. }| DeferReasonCount {
-            reason,
-            connector_name,
-            count: narrow(count),
-        }))
+        let of = |Counted { word, connector_name, count, .. }| {
+            Some(DeferReasonCount { reason: known(&word)?, connector_name, count: narrow(count) })
+        };
+        Ok(rows.into_iter().filter_map(of).collect())
     }
 
     /// How many operations are due and nobody works on, counted to 10,000.
