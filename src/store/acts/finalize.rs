@@ -62,12 +62,12 @@ impl FinalizeOperation {
         let watches = watches::lock_of_document(tx, document_id).await?;
         let own: Vec<&Watch> = watches.iter().filter(|watch| watch.owner_did == row.owner_did).collect();
         let found = watches::lock_by_identity(tx, identity).await?;
-        let is_as_claimed = row.document_id.as_ref().map_or(own.is_empty(), |claimed| claimed == document_id);
+        let is_as_claimed = row.document_id.as_ref().is_none_or(|claimed| claimed == document_id);
         let moves = found.is_some_and(|watch| watch.document_id != *document_id);
-        let replaces = own.iter().any(|watch| watch.model == identity.model && watch.identity() != *identity);
+        let is_watched_otherwise = own.iter().any(|watch| watch.identity() != *identity);
         let mut connectors: BTreeSet<&str> = own.iter().map(|watch| watch.connector_name.as_str()).collect();
         connectors.remove(identity.connector_name.as_str());
-        if !is_as_claimed || moves || replaces {
+        if !is_as_claimed || moves || is_watched_otherwise {
             connectors.insert(&identity.connector_name);
         }
         for connector in connectors {

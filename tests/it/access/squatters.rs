@@ -157,7 +157,7 @@ on_both_engines! {
         let before = harness.log_length().await;
         assert_eq!(finalize(&id, "e", "fake").await, forbidden, "another document, whose watch would go");
         assert_eq!(finalize(&id, "own-new", "d").await, forbidden, "a watch that would move here");
-        assert_eq!(finalize(&unnamed, "d", "d").await, forbidden, "a document that the owner watches");
+        assert_eq!(finalize(&unnamed, "d", "other").await, forbidden, "a document that the owner watches by another source");
         assert_eq!(harness.log_length().await, before, "nothing was written");
         assert_eq!(finalize(&id, "own-new", "new").await["outcome"], "FINALIZED");
         assert_eq!(finalize(&id, "f", "new").await, forbidden, "the same operation once more, elsewhere");
