@@ -9,13 +9,11 @@ use super::error::Result;
 use super::list::{COUNTED_MOST, KeyPart, Keyed, Keyset, List, Page, Slice};
 use super::operations::{BY_KEY, OperationJson, TABLE};
 use super::select::Select;
+use super::stuck::{Finds, StuckReason};
 use crate::domain::documents::WriteFacts;
 use crate::domain::operations::Operation;
 use crate::domain::viewer::Viewer;
 use crate::domain::words::{DeferReason, OperationState};
-
-/// What has waited this long waits too long (5 minutes).
-pub(super) const LONG_MS: i64 = 300_000;
 
 impl Keyed for Operation {
     fn key(&self, keyset: &Keyset) -> Vec<KeyPart> {
@@ -46,41 +44,9 @@ pub struct OperationFilter {
     pub updated_before: Option<i64>,
 }
 
-/// What keeps an operation from going on by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, async_graphql::Enum)]
-pub enum StuckReason {
-    /// A send was begun, no answer was recorded, and nobody holds a lease: it may have been sent.
-    MaybeSent,
-    /// It has been due for more than 5 minutes, and the lease of whoever was on it expired more than 5 minutes ago.
-    LeaseExpiredLongAgo,
-}
-
-impl StuckReason {
-    /// Adds that an operation is stuck so at `now`.
-    pub(super) fn apply(self, select: &mut Select, now: i64) {
-        // Live operations alone have a time at which they are due.
-        select.and("due_at IS NOT NULL");
-        match self {
-            Self::MaybeSent => {
-                let now = select.arg(now);
-                select.and("send_marker IS NOT NULL");
-                select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
-            }
-            Self::LeaseExpiredLongAgo => {
-                select.and("lease_token IS NOT NULL");
-                select.compares("lease_expires_at", "<", Some(now - LONG_MS));
-                select.compares("due_at", "<=", Some(now - LONG_MS));
-            }
-        }
-    }
-}
-
 impl OperationFilter {
     /// `by_owner`: the rows are an owner's, of which there are fewer than of a caller who calls for all.
-    fn apply(&self, select: &mut Select, by_owner: bool, now: i64) {
-        if let Some(stuck) = self.stuck {
-            stuck.apply(select, now);
-        }
+    fn apply(&self, select: &mut Select, by_owner: bool) {
         select.among("state", self.states.as_deref());
         select.among("document_id", self.document_ids.as_deref());
         select.equals("owner_did", self.owner_did.as_deref());
@@ -271,10 +237,30 @@ impl Store {
             rest.states = None;
         }
         let now = self.now_ms();
-        let filter = |select: &mut Select| rest.apply(select, by_owner, now);
-        let keyset = if rest.stuck.is_some() { order.sorted() } else { order.keyset() };
+        let finds = match rest.stuck {
+            Some(stuck) => Some(self.finds(viewer, stuck, now).await?),
+            None => None,
+        };
+        let filter = |select: &mut Select| {
+            if let Some(finds) = finds {
+                finds.apply(select, viewer, now);
+            }
+            rest.apply(select, by_owner);
+        };
+        let keyset = if matches!(finds, Some(Finds::First(_))) { order.sorted() } else { order.keyset() };
         let list = List { one_of, keyset, ..list(order, &filter).concerning(concerning) };
-        list.page(&mut self.read().await?, slice).await
+        let Some(Finds::Along(stuck)) = finds.filter(|_| slice.count) else {
+            return list.page(&mut self.read().await?, slice).await;
+        };
+        let mut page = list.page(&mut self.read().await?, &Slice { count: false, ..slice.clone() }).await?;
+        // In no order they are counted by their index.
+        let filter = |select: &mut Select| {
+            stuck.apply(select, now);
+            rest.apply(select, by_owner);
+        };
+        let counted = List { filter: &filter, ..list };
+        page.total = Some(counted.count(&mut self.read().await?, COUNTED_MOST + 1).await?);
+        Ok(page)
     }
 
     /// A page of the operations that are due at `now`, oldest due first.

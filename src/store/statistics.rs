@@ -7,12 +7,12 @@ use super::counts::{COUNTS_A_READ, Scope, WAITING, seen};
 use super::due::unindexed;
 use super::error::Result;
 use super::list::{COUNTED_MOST, List, Slice};
-use super::operation_lists::LONG_MS;
 use super::operations::TABLE as OPERATIONS;
 use super::row::row;
 use super::select::Select;
+use super::stuck::{LONG_MS, StuckReason};
 use super::sweeps::CANDIDATES;
-use super::{CANDIDATE_ORDER, DUE_OPERATIONS, DueFilter, Store, StuckReason};
+use super::{CANDIDATE_ORDER, DUE_OPERATIONS, DueFilter, Store};
 use crate::domain::operations::Operation;
 use crate::domain::viewer::Viewer;
 use crate::domain::watches::Watch;
@@ -302,9 +302,9 @@ impl Store {
             dead: total(Book::Operations, OperationState::Dead.as_str()),
             needs_reconcile: total(Book::Operations, OperationState::ReconcileOnly.as_str()),
             repair_failed: total(Book::Watches, WatchStatus::RepairFailed.as_str()),
-            maybe_sent: self.count_operations_that(viewer, filter, StuckReason::MaybeSent, now).await?,
+            maybe_sent: self.count_stuck(viewer, filter, StuckReason::MaybeSent, now, COUNTED_MOST).await?,
             lease_expired_long_ago: self
-                .count_operations_that(viewer, filter, StuckReason::LeaseExpiredLongAgo, now)
+                .count_stuck(viewer, filter, StuckReason::LeaseExpiredLongAgo, now, COUNTED_MOST)
                 .await?,
             waiting_for_auth: total(Book::Deferred, DeferReason::Auth.as_str()),
             offline: total(Book::Deferred, DeferReason::Offline.as_str()),
@@ -315,19 +315,21 @@ impl Store {
         })
     }
 
-    async fn count_operations_that(
+    /// How many operations are stuck so at `now`, as far as `most`.
+    pub(super) async fn count_stuck(
         &self,
         viewer: &Viewer,
         of: &StatisticsFilter,
         stuck: StuckReason,
         now: i64,
+        most: i64,
     ) -> Result<i64> {
         let filter = |select: &mut Select| {
             stuck.apply(select, now);
             unindexed(select, viewer, [&of.owner_did, &of.connector_name]);
         };
         let list = List::of(OPERATIONS, "", DUE_OPERATIONS, &filter);
-        list.count_by(&mut self.read().await?, "lease_expires_at", COUNTED_MOST).await
+        list.count_by(&mut self.read().await?, "lease_expires_at", most).await
     }
 
     async fn count_refused(&self, viewer: &Viewer, of: &StatisticsFilter) -> Result<i64> {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use writewatch::domain::time::rfc3339;
 use writewatch::domain::viewer::Viewer;
+use writewatch::store::Engine;
 
 use crate::harness::{Harness, START, claim, on_both_engines};
 use crate::write_states::{asking, draws, scribble};
@@ -150,6 +151,34 @@ on_both_engines! {
             }
         }
         assert!(most > 12, "several pages: {most}");
+    }
+
+    /// So many that they are walked among the others, where fewer would be sorted.
+    async fn very_many_stuck_operations_are_listed_in_order_too(harness: Harness) {
+        let series = match harness.engine {
+            Engine::Sqlite => "(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 30100) SELECT value FROM n)",
+            Engine::Postgres => "generate_series(1, 30100) AS n(value)",
+        };
+        harness.database.execute(&format!(
+            "INSERT INTO kubun_connector_operation (caller_did, operation_id, node_key, owner_did, connector_name, model, op, account_key, \
+            target, deterministic_event_id, payload_hash, reissue_intent, state, lease_token, lease_expires_at, created_at, updated_at) \
+            SELECT 'did:c', 'o' || value, 'n' || value, 'did:o' || (value % 7), 'c', 'm', 'create', 'a', 't', 'e', 'h', 'null', \
+            'attempted', CASE WHEN value > 100 THEN 'L' END, CASE WHEN value > 100 THEN 1 END, value, 40000 - value FROM {series}"
+        )).await;
+        let query = "query($filter: OperationFilter, $order: OperationOrder) { operations(filter: $filter, orderBy: $order, first: 3) {
+            nodes { operationId } totalCount totalCountExact pageInfo { hasNextPage } } }";
+        for (order, owner, expected, total) in [
+            ("CREATED_ASC", None, ["o101", "o102", "o103"], 10_000),
+            ("UPDATED_DESC", None, ["o101", "o102", "o103"], 10_000),
+            ("UPDATED_ASC", None, ["o30100", "o30099", "o30098"], 10_000),
+            ("CREATED_DESC", Some("did:o3"), ["o30096", "o30089", "o30082"], 4_286),
+        ] {
+            let filter = json!({ "stuck": "LEASE_EXPIRED_LONG_AGO", "ownerDid": owner });
+            let page = harness.ask(query, json!({ "filter": filter, "order": order })).await["operations"].take();
+            assert_eq!(names(&page, "operationId"), expected, "{order} of {owner:?}");
+            assert_eq!((&page["totalCount"], &page["totalCountExact"]), (&json!(total), &json!(owner.is_some())));
+            assert_eq!(page["pageInfo"]["hasNextPage"], true);
+        }
     }
 
     async fn each_filter_of_watches_changes_the_answer(harness: Harness) {
