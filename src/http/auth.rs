@@ -176,8 +176,7 @@ fn admit(door: &Door, request: &Request) -> (Result<(), Duration>, Result<Pass, 
 
 /// Whether a request opens a socket: clients of HTTP/2 offer their upgrade with any request, which is answered as it is.
 pub fn asks_for_a_socket(headers: &HeaderMap) -> bool {
-    let offers = headers.get_all(UPGRADE).iter().filter_map(|value| value.to_str().ok());
-    offers.flat_map(|value| value.split(',')).any(|offer| offer.trim().eq_ignore_ascii_case("websocket"))
+    headers.get(UPGRADE).is_some_and(|offer| offer.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
 /// How a refusal is written.

@@ -21,12 +21,15 @@ row!(ObservationRepair from "kubun_connector_observation_repair" {
 });
 
 statements! {
+    /// By anybody, and by one owner.
     HELD: "",
-        "SELECT CASE WHEN EXISTS (SELECT 1 FROM kubun_connector_projection_watch WHERE document_id = $1) \
-        OR EXISTS (SELECT 1 FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0) THEN 1 ELSE 0 END, \
-        CASE WHEN EXISTS (SELECT 1 FROM kubun_connector_projection_watch WHERE document_id = $1 AND owner_did = $2) \
-        OR EXISTS (SELECT 1 FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 AND owner_did = $2) \
-        THEN 1 ELSE 0 END";
+        "SELECT coalesce(max(1), 0), coalesce(max(CASE WHEN owner_did = $2 THEN 1 ELSE 0 END), 0) FROM ( \
+        SELECT owner_did FROM (SELECT owner_did FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 LIMIT 1) AS proven \
+        UNION ALL SELECT owner_did FROM (SELECT owner_did FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 \
+        AND owner_did = $2 LIMIT 1) AS own \
+        UNION ALL SELECT owner_did FROM kubun_connector_projection_watch WHERE document_id = $1 \
+        UNION ALL SELECT owner_did FROM kubun_connector_entity_trim WHERE document_id = $1 \
+        UNION ALL SELECT owner FROM kubun_connector_observation_repair WHERE document_id = $1) AS holder";
     PUT_TRIM: EntityTrim::COLUMNS,
         "INSERT INTO kubun_connector_entity_trim ({columns}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (document_id) DO UPDATE \
         SET owner_did = excluded.owner_did, connector_name = excluded.connector_name, \
@@ -53,10 +56,26 @@ impl Keyed for ObservationRepair {
     }
 }
 
-/// Whether a document is held by others alone: who holds one has a watch of it, or an operation that is proven.
-pub(super) async fn is_of_others(tx: &mut Tx, document_id: &str, owner_did: &str) -> Result<bool> {
+/// Whether somebody holds a document, and whether this owner does: by a watch, a trim or a repair of it, or by an operation that is
+/// proven.
+pub(super) async fn held(tx: &mut Tx, document_id: &str, owner_did: &str) -> Result<Held> {
     let found = tx.first::<(i64, i64)>(&HELD, args![document_id, owner_did]).await?;
-    Ok(matches!(found, Some((1, 0))))
+    Ok(match found {
+        Some((_, 1)) => Held::ByOwner,
+        Some((1, _)) => Held::ByOthers,
+        _ => Held::ByNobody,
+    })
+}
+
+/// Whose a document is, as an owner asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// The owner holds it, and others may too.
+    ByOwner,
+    /// Others alone do.
+    ByOthers,
+    /// Nobody does.
+    ByNobody,
 }
 
 /// Whether an operation that counts or a watch of a document is this owner's.
@@ -69,28 +88,22 @@ pub(super) async fn is_of_owner(tx: &mut Tx, document_id: &str, owner_did: &str)
 
 /// That an operation counts as one of its document. Anybody may name any document in a claim: what is unproven counts where its
 /// owner holds the document, or where nobody does.
-fn counts(operation: &str) -> String {
-    let watch = format!(
-        "SELECT 1 FROM kubun_connector_projection_watch AS watch WHERE watch.document_id = {operation}.document_id"
-    );
-    let proven = format!(
-        "SELECT 1 FROM kubun_connector_operation AS proven WHERE proven.document_id = {operation}.document_id \
-        AND proven.unproven = 0"
-    );
-    format!(
-        "({operation}.unproven = 0 OR EXISTS ({watch} AND watch.owner_did = {operation}.owner_did) \
-        OR EXISTS ({proven} AND proven.owner_did = {operation}.owner_did) OR NOT (EXISTS ({watch}) OR EXISTS ({proven})))"
-    )
-}
-
-/// The node keys of a document's unfinished operations that count.
-pub(super) async fn unfinished_that_count(tx: &mut Tx, document_id: &str) -> Result<Vec<String>> {
-    let mut select = Select::new("operation.node_key", "kubun_connector_operation AS operation");
-    select.equals("operation.document_id", Some(document_id));
-    select.and("operation.state IN ('attempted', 'reconcile_only')");
-    select.and(&counts("operation"));
-    let found = tx.all_of::<(String,)>(select).await?;
-    Ok(found.into_iter().map(|(key,)| key).collect())
+pub(super) fn counts(operation: &str) -> String {
+    let holder = |table: &str, owner: &str| {
+        let of = format!("SELECT 1 FROM {table} AS holder WHERE holder.document_id = {operation}.document_id");
+        (of.clone(), format!("{of} AND holder.{owner} = {operation}.owner_did"))
+    };
+    let (operations, own) = holder("kubun_connector_operation", "owner_did");
+    let proven = |of: &str| format!("{of} AND holder.unproven = 0");
+    let holders = [
+        holder("kubun_connector_projection_watch", "owner_did"),
+        (proven(&operations), proven(&own)),
+        holder("kubun_connector_entity_trim", "owner_did"),
+        holder("kubun_connector_observation_repair", "owner"),
+    ];
+    let own: String = holders.iter().map(|(_, own)| format!(" OR EXISTS ({own})")).collect();
+    let nobody: Vec<String> = holders.iter().map(|(any, _)| format!("NOT EXISTS ({any})")).collect();
+    format!("({operation}.unproven = 0{own} OR ({}))", nobody.join(" AND "))
 }
 
 /// That a document has an operation that counts, with this about it, or a watch of this owner.

@@ -1,10 +1,12 @@
 //! The operations' table: what acts read of it, and the two writes that every act goes through.
 
 use super::acts::Note;
+use super::documents;
 use super::engine::{args, statements};
 use super::error::Result;
 use super::locks::Lock;
 use super::row::row;
+use super::select::Select;
 use super::tx::Tx;
 use crate::domain::changes::NewChange;
 use crate::domain::operations::Operation;
@@ -44,17 +46,14 @@ statements! {
         CASE WHEN $31 = 1 OR EXISTS (SELECT 1 FROM kubun_connector_operation AS origin WHERE origin.node_key = $28 \
         AND origin.unproven = 1) THEN 1 ELSE 0 END WHERE NOT EXISTS (SELECT 1 FROM operation_tombstone AS settled WHERE settled.caller_did = $1 \
         AND settled.operation_id = $2 AND settled.expires_at > $26) ON CONFLICT (caller_did, operation_id) DO NOTHING";
+    IS_UNPROVEN: "",
+        "SELECT unproven FROM kubun_connector_operation WHERE caller_did = $1 AND operation_id = $2";
     UPDATE: "",
         "UPDATE kubun_connector_operation SET provider_etag = $1, document_id = $2, state = $3, attempts = $4, \
         next_attempt_at = $5, defer_reason = $6, send_marker = $7, last_kind = $8, last_http_status = $9, version = $10, \
         lease_token = $11, lease_expires_at = $12, updated_at = $13, refunded_attempts = $14, \
         unproven = CASE WHEN $3 = 'committed' THEN 0 ELSE unproven END WHERE caller_did = $15 AND operation_id = $16 AND state = $17 AND version = $18 \
         AND lease_token IS NOT DISTINCT FROM $19";
-    OF_DOCUMENT: Operation::COLUMNS,
-        "SELECT {columns} FROM kubun_connector_operation WHERE document_id = $1";
-    LOCK_UNFINISHED: Operation::COLUMNS,
-        "SELECT {columns} FROM kubun_connector_operation WHERE document_id = $1 AND state IN ('attempted', 'reconcile_only') \
-        ORDER BY created_at, caller_did, operation_id {for_update}";
     REISSUE_OF: Operation::COLUMNS, "SELECT {columns} FROM kubun_connector_operation WHERE reissued_from = $1";
     INTENT: "", "SELECT reissue_intent FROM kubun_connector_operation WHERE caller_did = $1 AND operation_id = $2";
     PUT_RESULT: "",
@@ -77,14 +76,22 @@ pub(super) async fn peek(tx: &mut Tx, node_key: &str) -> Result<Option<Operation
     tx.first(&BY_NODE_KEY, args![node_key]).await
 }
 
-/// Reads every operation of a document, without locking them.
-pub(super) async fn peek_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Operation>> {
-    tx.all(&OF_DOCUMENT, args![document_id]).await
+/// Whether all that is known of an operation is what a DID without a role said.
+pub(super) async fn is_unproven(tx: &mut Tx, row: &Operation) -> Result<bool> {
+    let found = tx.first::<(i64,)>(&IS_UNPROVEN, args![&row.caller_did, &row.operation_id]).await?;
+    Ok(matches!(found, Some((1,))))
 }
 
-/// The operations of a document that are not settled, locked, oldest first.
-pub(super) async fn lock_unfinished_of_document(tx: &mut Tx, document_id: &str) -> Result<Vec<Operation>> {
-    tx.all(&LOCK_UNFINISHED, args![document_id]).await
+/// The operations that count as a document's, oldest first.
+pub(super) async fn of_document(tx: &mut Tx, document_id: &str, locked: bool) -> Result<Vec<Operation>> {
+    let mut select = Select::new(Operation::COLUMNS, "kubun_connector_operation AS operation");
+    select.equals("operation.document_id", Some(document_id));
+    select.and(&documents::counts("operation"));
+    select.text.push_str(" ORDER BY created_at, caller_did, operation_id");
+    if locked && tx.needs_locks() {
+        select.text.push_str(" FOR UPDATE OF operation");
+    }
+    tx.all_of(select).await
 }
 
 /// The operation that was reissued from the one with this node key.

@@ -17,6 +17,8 @@ use crate::domain::operations::Operation;
 use crate::domain::words::OperationState;
 
 const OPERATIONS: &str = "kubun_connector_operation";
+/// Operations that one statement removes with their document.
+const SWEPT_AT_ONCE: usize = 500;
 /// How long a tombstone is kept when it is not said (a year of 365 days).
 pub(super) const TOMBSTONE_MS: i64 = 365 * 24 * 3_600 * 1_000;
 
@@ -51,8 +53,6 @@ statements! {
     DELETE_TOMBSTONES: "",
         "DELETE FROM operation_tombstone WHERE (caller_did, operation_id) IN (SELECT caller_did, operation_id \
         FROM operation_tombstone WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
-    FINISHED_OF_DOCUMENT: Operation::COLUMNS,
-        "DELETE FROM kubun_connector_operation WHERE document_id = $1 AND state IN ('committed', 'dead') RETURNING {columns}";
 }
 
 /// Removes the oldest finished operations that nobody needs, each with its tombstone; how many. The caller keeps every other
@@ -142,14 +142,19 @@ async fn bury(tx: &mut Tx, transition: &'static str, removed: &[Operation]) -> R
     Ok(())
 }
 
-/// Removes a document's finished operations, leased or not; how many.
-pub(super) async fn sweep_finished(tx: &mut Tx, document_id: &str) -> Result<usize> {
-    let removed: Vec<Operation> = tx.write_returning(&FINISHED_OF_DOCUMENT, args![document_id]).await?;
-    for row in &removed {
+/// Removes finished operations, leased or not, which are locked.
+pub(super) async fn sweep(tx: &mut Tx, rows: &[Operation]) -> Result<()> {
+    for row in rows {
         tx.must_hold(Lock::operation(&row.caller_did, &row.operation_id))?;
     }
-    bury(tx, "sweep", &removed).await?;
-    Ok(removed.len())
+    for rows in rows.chunks(SWEPT_AT_ONCE) {
+        let keys: Vec<&str> = rows.iter().map(|row| row.node_key.as_str()).collect();
+        let mut delete = Select::delete(OPERATIONS);
+        delete.among("node_key", Some(&keys));
+        let (text, args) = delete.returning("node_key");
+        tx.write_returning::<(String,)>(Sql::Shaped(&text), args).await?;
+    }
+    bury(tx, "sweep", rows).await
 }
 
 /// What is remembered of a key, while it is.

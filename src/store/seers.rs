@@ -17,7 +17,9 @@ statements! {
     /// The owners of its watches, then the owners and callers of those operations that count (`documents::counts`).
     OF_DOCUMENT: "",
         "WITH holder AS (SELECT owner_did FROM kubun_connector_projection_watch WHERE document_id = $1 \
-        UNION SELECT owner_did FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0) \
+        UNION SELECT owner_did FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 \
+        UNION SELECT owner_did FROM kubun_connector_entity_trim WHERE document_id = $1 \
+        UNION SELECT owner FROM kubun_connector_observation_repair WHERE document_id = $1) \
         SELECT 0 AS place, owner_did, owner_did FROM kubun_connector_projection_watch WHERE document_id = $1 \
         UNION ALL SELECT 1 AS place, owner_did, caller_did FROM (SELECT DISTINCT owner_did, caller_did \
         FROM kubun_connector_operation WHERE document_id = $1 AND (unproven = 0 OR owner_did IN (SELECT owner_did FROM holder) \

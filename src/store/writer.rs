@@ -161,7 +161,8 @@ impl Writer {
         if batch.len() > 1 {
             match self.transaction(&mut batch).await {
                 Err(Failed::RolledBack(error)) => {
-                    tracing::warn!(%error, acts = batch.len(), "a batch failed: its acts run again one by one");
+                    // What a caller may not do is its own affair; told alone, that is no news for the log.
+                    tracing::debug!(%error, acts = batch.len(), "a batch failed: its acts run again one by one");
                 }
                 Ok(()) => return self.answer(batch),
                 Err(failed) => {

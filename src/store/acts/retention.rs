@@ -48,7 +48,7 @@ impl Act for SweepDocument {
 
     async fn locks(&self, tx: &mut Tx) -> Result<Locks> {
         let mut locks = vec![Lock::document(&self.0), Lock::observations(&self.0)];
-        locks.extend(operations::peek_of_document(tx, &self.0).await?.iter().flat_map(operations::locks));
+        locks.extend(operations::of_document(tx, &self.0, false).await?.iter().flat_map(operations::locks));
         locks.extend(watches::peek_of_document(tx, &self.0).await?.iter().flat_map(watches::locks));
         locks.extend(sweeps::partitions_of_document(tx, &self.0).await?.iter().map(sweeps::partition_lock));
         Ok(Locks::of(locks))
@@ -56,10 +56,9 @@ impl Act for SweepDocument {
 
     async fn run(&self, tx: &mut Tx) -> Result<SweptDocument> {
         tx.viewer().must_operate("documentId")?;
-        let mut unfinished = operations::lock_unfinished_of_document(tx, &self.0).await?;
-        // Whoever merely names a document of others does not hold it up.
-        let counting = documents::unfinished_that_count(tx, &self.0).await?;
-        unfinished.retain(|row| counting.contains(&row.node_key));
+        // Whoever merely names a document of others neither holds its sweep up nor is swept.
+        let (finished, unfinished): (Vec<_>, Vec<_>) =
+            operations::of_document(tx, &self.0, true).await?.into_iter().partition(Operation::is_finished);
         if !unfinished.is_empty() {
             let outcome = SweepDocumentOutcome::UnfinishedOperation;
             return Ok(SweptDocument { outcome, unfinished, operations_removed: 0 });
@@ -68,12 +67,13 @@ impl Act for SweepDocument {
         documents::clear_repair(tx, &self.0).await?;
         documents::clear_trim(tx, &self.0).await?;
         winners::remove(tx, &self.0).await?;
-        let operations_removed = retention::sweep_finished(tx, &self.0).await?;
+        retention::sweep(tx, &finished).await?;
         for row in watches::lock_of_document(tx, &self.0).await? {
             watches::remove(tx, &row).await?;
         }
         sweeps::remove_of_document(tx, &self.0).await?;
         observations::remove_of_document(tx, &self.0).await?;
-        Ok(SweptDocument { outcome: SweepDocumentOutcome::Swept, unfinished: vec![], operations_removed })
+        let outcome = SweepDocumentOutcome::Swept;
+        Ok(SweptDocument { outcome, unfinished, operations_removed: finished.len() })
     }
 }

@@ -1,7 +1,7 @@
 //! Documents of others: whoever names one in an operation of its own gains nothing by it, and takes nothing away.
 
 use serde_json::{Value, json};
-use writewatch::domain::viewer::Viewer;
+use writewatch::domain::viewer::{Roles, Viewer};
 
 use crate::harness::{Harness, claim, input_type, on_both_engines};
 
@@ -159,11 +159,57 @@ on_both_engines! {
         assert_eq!(finalize(&id, "own-new", "d").await, forbidden, "a watch that would move here");
         assert_eq!(finalize(&unnamed, "d", "other").await, forbidden, "a document that the owner watches by another source");
         assert_eq!(harness.log_length().await, before, "nothing was written");
+        // The owner holds "g" by what it wrote there, though its watch has gone elsewhere.
+        let moved = claimed(&harness, OWNER, "moved", json!({ "documentId": "g" })).await;
+        for document in ["g", "h"] {
+            let input = json!({ "id": moved, "leaseToken": "L1", "version": 0, "documentId": document, "sourceId": "g", "winnerDigest": "w" });
+            assert_eq!(act_as(&harness, OWNER, "finalizeOperation", input, "outcome").await["outcome"], "FINALIZED");
+        }
+        let vouched = json!({ "callerDid": OWNER, "ownerDid": OWNER, "documentId": "g" });
+        harness.act("claimOperation", claim("vouched", &vouched), "outcome").await;
+        assert_eq!(finalize(&unnamed, "g", "newest").await, forbidden, "a document that the owner holds");
         assert_eq!(finalize(&id, "own-new", "new").await["outcome"], "FINALIZED");
         assert_eq!(finalize(&id, "f", "new").await, forbidden, "the same operation once more, elsewhere");
         assert_eq!(finalize(&unnamed, "unwatched", "newer").await["outcome"], "FINALIZED");
         act_as(&harness, OWNER, "grantAccess", grant, "grant { ownerDid }").await;
         assert_eq!(finalize(&id, "e", "moved").await["outcome"], "FINALIZED", "with the grant it may");
+    }
+
+    /// A worker drives whatever is due, and does not know who named its document.
+    async fn a_worker_does_not_vouch_for_what_it_only_drives(harness: Harness) {
+        let own = claimed(&harness, OWNER, "own", json!({})).await;
+        finalized(&harness, OWNER, &own, "w").await;
+        let id = claimed(&harness, SQUATTER, "theirs", json!({})).await;
+        let by = async |service, operator| {
+            let input = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": "d", "sourceId": "s", "winnerDigest": "forged" });
+            let query = "mutation($input: FinalizeOperationInput!) { finalizeOperation(input: $input) { outcome } }";
+            let viewer = Viewer::with_roles("did:r", Roles { service, operator });
+            let answer = harness.answer_to(viewer, query, json!({ "input": input })).await;
+            answer["errors"][0]["extensions"]["code"].as_str().unwrap_or_else(|| answer["data"]["finalizeOperation"]["outcome"].as_str().unwrap()).to_owned()
+        };
+        assert_eq!(by(true, false).await, "FORBIDDEN");
+        assert_eq!(seen(&harness, OWNER).await, json!(["w", true, 1]));
+        assert_eq!(by(false, true).await, "FINALIZED", "an operator may say so");
+    }
+
+    /// Nobody has written it yet, but somebody has said whose it is.
+    async fn who_has_a_trim_or_a_repair_of_a_document_holds_it(harness: Harness) {
+        let trim = json!({ "documentId": "d", "ownerDid": OWNER, "connectorName": "contacts", "trimmedFields": ["x"] });
+        harness.act("setEntityTrim", trim, "trim { documentId }").await;
+        let repair = json!({ "documentId": "e", "owner": OWNER, "fetchHlc": "1700000000000-0001-n1", "decisionHlc": "1700000000000-0002-n1", "present": false });
+        harness.act("putObservationRepair", repair, "repair { documentId }").await;
+        for document in ["d", "e"] {
+            let id = claimed(&harness, SQUATTER, document, json!({ "documentId": document })).await;
+            let winner = json!({ "documentId": document, "digest": "forged" });
+            let forbidden = json!(["FORBIDDEN", "documentId"]);
+            assert_eq!(act_as(&harness, SQUATTER, "recordWinner", winner, "outcome").await, forbidden, "{document}");
+            let input = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": document, "sourceId": document, "winnerDigest": "forged" });
+            assert_eq!(act_as(&harness, SQUATTER, "finalizeOperation", input, "outcome").await, forbidden, "{document}");
+        }
+        assert_eq!(seen(&harness, SQUATTER).await, json!([null, true, 0]));
+        let own = claimed(&harness, OWNER, "own", json!({})).await;
+        assert_eq!(seen(&harness, OWNER).await[1], false);
+        assert_eq!(finalized(&harness, OWNER, &own, "w").await["outcome"], "FINALIZED");
     }
 
     /// What a service claims and finalizes counts: it knows whose documents are shared.
