@@ -217,7 +217,9 @@ fn read(path: &Path) -> Result<Found, String> {
     if text.len() as u64 > FILE_BYTES {
         return Err(format!("{} is longer than {FILE_BYTES} bytes", path.display()));
     }
-    parse(&text).map_err(|problem| format!("{}: {problem}", path.display()))
+    let named = |problem| format!("{}: {problem}", path.display());
+    let Found { listed, slip } = parse(&text).map_err(named)?;
+    Ok(Found { listed, slip: slip.map(named) })
 }
 
 fn parse(text: &str) -> Result<Found, String> {

@@ -20,8 +20,10 @@ const PURPOSE: &str = "cursors:";
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
+pub enum Counted {
+    /// The changes of the log.
     Changes,
+    /// The repairs, in the order in which they were written.
     Repairs,
 }
 
@@ -35,8 +37,8 @@ impl Counted {
     }
 }
 
-/// The cursors of one log.
-pub(super) struct Cursors(Aes128);
+/// The cursors of one log, for whoever knows its name.
+pub struct Cursors(Aes128);
 
 impl fmt::Debug for Cursors {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,7 +48,8 @@ impl fmt::Debug for Cursors {
 
 impl Cursors {
     /// Those of the log with this name.
-    pub(super) fn of(feed_id: &str) -> Self {
+    #[must_use]
+    pub fn of(feed_id: &str) -> Self {
         let digest = Sha256::new().chain_update(PURPOSE).chain_update(feed_id).finalize();
         let mut key = [0; 16];
         key.copy_from_slice(&digest[..16]);
@@ -54,7 +57,8 @@ impl Cursors {
     }
 
     /// The cursor of what has this number. With the same salt it is the same.
-    pub(super) fn encode(&self, counted: Counted, number: i64, salt: u32) -> String {
+    #[must_use]
+    pub fn encode(&self, counted: Counted, number: i64, salt: u32) -> String {
         let mut block = [0; 16];
         block[..4].copy_from_slice(&counted.mark());
         block[4..8].copy_from_slice(&salt.to_be_bytes());
@@ -65,7 +69,8 @@ impl Cursors {
     }
 
     /// The number of what has this cursor; none for anything that this log never gave out.
-    pub(super) fn decode(&self, counted: Counted, text: &str) -> Option<i64> {
+    #[must_use]
+    pub fn decode(&self, counted: Counted, text: &str) -> Option<i64> {
         let mut bytes = [0; 18];
         if text.len() != LENGTH || URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) != Ok(16) {
             return None;

@@ -25,10 +25,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub use cursor::{Counted, Cursors};
 pub use router::{Run, Wanted};
 pub use shown::Shown;
 
-use cursor::{Counted, Cursors};
 use due::Boards;
 use router::Router;
 use shown::Readings;

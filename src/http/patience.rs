@@ -152,7 +152,9 @@ mod tests {
         let mut near = Patient::new(near, Duration::from_secs(10), allowance.clone());
         let mut got = [0; 8];
         for held in [None, Some(8)] {
-            held.map(|bytes| allowance.hold_to(bytes));
+            if let Some(bytes) = held {
+                allowance.hold_to(bytes);
+            }
             far.write_all(&[7; 8]).await.unwrap();
             near.read_exact(&mut got).await.unwrap();
         }

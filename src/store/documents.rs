@@ -61,9 +61,9 @@ impl Keyed for ObservationRepair {
 pub(super) async fn held(tx: &mut Tx, document_id: &str, owner_did: &str) -> Result<Held> {
     let found = tx.first::<(i64, i64)>(&HELD, args![document_id, owner_did]).await?;
     Ok(match found {
-        Some((_, 1)) => Held::ByOwner,
-        Some((1, _)) => Held::ByOthers,
-        _ => Held::ByNobody,
+        Some((_, 1)) => Held::Own,
+        Some((1, _)) => Held::Foreign,
+        _ => Held::Free,
     })
 }
 
@@ -71,11 +71,11 @@ pub(super) async fn held(tx: &mut Tx, document_id: &str, owner_did: &str) -> Res
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
     /// The owner holds it, and others may too.
-    ByOwner,
+    Own,
     /// Others alone do.
-    ByOthers,
+    Foreign,
     /// Nobody does.
-    ByNobody,
+    Free,
 }
 
 /// Whether an operation that counts or a watch of a document is this owner's.
@@ -101,9 +101,9 @@ pub(super) fn counts(operation: &str) -> String {
         holder("kubun_connector_entity_trim", "owner_did"),
         holder("kubun_connector_observation_repair", "owner"),
     ];
-    let own: String = holders.iter().map(|(_, own)| format!(" OR EXISTS ({own})")).collect();
+    let own: Vec<String> = holders.iter().map(|(_, own)| format!("EXISTS ({own})")).collect();
     let nobody: Vec<String> = holders.iter().map(|(any, _)| format!("NOT EXISTS ({any})")).collect();
-    format!("({operation}.unproven = 0{own} OR ({}))", nobody.join(" AND "))
+    format!("({operation}.unproven = 0 OR {} OR ({}))", own.join(" OR "), nobody.join(" AND "))
 }
 
 /// That a document has an operation that counts, with this about it, or a watch of this owner.

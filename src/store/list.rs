@@ -95,9 +95,7 @@ impl<T> Page<T> {
         let Self { rows, has_next, has_previous, total } = self;
         Page { rows: rows.into_iter().map(Arc::new).collect(), has_next, has_previous, total }
     }
-}
 
-impl<T> Page<T> {
     /// How many rows the list has, to 10,000, where that was asked for.
     #[must_use]
     pub fn counted(&self) -> i64 {
@@ -130,6 +128,9 @@ impl<T: Keyed> Page<T> {
         joined
     }
 }
+
+/// Adds a condition on the part at a place.
+type Condition<'c> = dyn Fn(&mut Select, usize) + Sync + 'c;
 
 /// A list: its table, its order, and the conditions that confine it.
 pub struct List<'a> {
@@ -331,7 +332,7 @@ impl<'a> List<'a> {
         parts: &[Part<'_>],
         order: &str,
         most: i64,
-        condition: Option<&(dyn Fn(&mut Select, usize) + Sync)>,
+        condition: Option<&Condition<'_>>,
     ) -> Result<Vec<i64>> {
         let count = |select: &mut Select, arm: usize, place: &str, confine: &dyn Fn(&mut Select)| {
             let _ = write!(select.text, "SELECT (SELECT count(*) FROM (SELECT 1 FROM {}", self.table);

@@ -248,7 +248,7 @@ impl Store {
             rest.apply(select, by_owner);
         };
         let keyset = if matches!(finds, Some(Finds::First(_))) { order.sorted() } else { order.keyset() };
-        let list = List { one_of, keyset, ..list(order, &filter).concerning(concerning) };
+        let list = List { keyset, one_of, ..list(order, &filter).concerning(concerning) };
         let Some(Finds::Along(stuck)) = finds.filter(|_| slice.count) else {
             return list.page(&mut self.read().await?, slice).await;
         };

@@ -14,6 +14,9 @@ pub(super) type Part<'a> = Vec<(&'static str, &'a str)>;
 /// Writes an arm for the part at a place, confined to it.
 pub(super) type Write<'w> = dyn Fn(&mut Select, usize, &str, &dyn Fn(&mut Select)) + 'w;
 
+/// The same, told the place as a number.
+type WriteAt<'w> = dyn Fn(&mut Select, usize, usize, &dyn Fn(&mut Select)) + 'w;
+
 /// A statement, and of how many parts it is put together.
 pub(super) struct Statement {
     select: Select,
@@ -46,17 +49,15 @@ impl List<'_> {
     }
 
     /// One after the other.
-    pub(super) fn one_by_one(
-        &self,
-        parts: &[Part<'_>],
-        write: &dyn Fn(&mut Select, usize, usize, &dyn Fn(&mut Select)),
-    ) -> Statement {
+    pub(super) fn one_by_one(&self, parts: &[Part<'_>], write: &WriteAt<'_>) -> Statement {
         let (mut select, arms) = (Select::default(), self.arms());
         for (place, part) in parts.iter().enumerate() {
             for arm in arms.clone() {
                 select.text.push_str(if select.text.is_empty() { "" } else { " UNION ALL " });
                 write(&mut select, arm, place, &|select| {
-                    part.iter().for_each(|(column, parent)| select.equals(column, Some(*parent)));
+                    for (column, parent) in part {
+                        select.equals(column, Some(*parent));
+                    }
                 });
             }
         }

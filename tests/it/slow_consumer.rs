@@ -1,5 +1,6 @@
 //! A consumer that stops reading: nobody else waits for it, the server holds little for it, and it goes on without a hole.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use tokio::time::timeout;
 use writewatch::store::Engine;
 
 use crate::harness::{Database, claim};
-use crate::soak::sequence;
+use crate::soak::{cursors, sequence};
 use crate::support::client::post;
 use crate::support::server::Server;
 use crate::support::socket::{Arrival, try_subscribe};
@@ -30,10 +31,12 @@ async fn a_consumer_that_stops_reading_holds_up_nobody_and_goes_on_without_a_hol
     let after = |cursor: &Value| json!({ "after": cursor });
     let mut stopped = try_subscribe(server.url(), follow, after(&start)).await.unwrap();
     let mut quick = try_subscribe(server.url(), follow, after(&start)).await.unwrap();
+    let cursors = Arc::new(cursors(&database).await);
+    let known = Arc::clone(&cursors);
     let quick = tokio::spawn(async move {
         let mut got = vec![];
         while got.len() < BATCHES * A_BATCH {
-            got.push(sequence(&quick.next().await["changes"]["cursor"]));
+            got.push(sequence(&known, &quick.next().await["changes"]["cursor"]));
         }
         got
     });
@@ -58,7 +61,7 @@ async fn a_consumer_that_stops_reading_holds_up_nobody_and_goes_on_without_a_hol
         match stopped.arrival().await {
             Arrival::Next(mut payload) if payload["errors"].is_null() => {
                 last = payload["data"]["changes"]["cursor"].take();
-                got.push(sequence(&last));
+                got.push(sequence(&cursors, &last));
             }
             // It was let go: it goes on from the last that it has.
             Arrival::Closed { .. } => {

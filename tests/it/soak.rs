@@ -11,15 +11,15 @@
 mod kinds;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use base64::Engine as _;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 use writewatch::clock::Clock;
 use writewatch::domain::time::rfc3339;
+use writewatch::events::{Counted, Cursors};
 use writewatch::store::Engine;
 
 use crate::harness::{Database, claim, input_type};
@@ -39,6 +39,7 @@ const ARRIVED_WITHIN: Duration = Duration::from_mins(1);
 #[derive(Default)]
 struct Stage {
     urls: Mutex<Vec<String>>,
+    cursors: OnceLock<Cursors>,
     written: AtomicBool,
     over: AtomicBool,
 }
@@ -50,9 +51,13 @@ impl Stage {
     }
 }
 
-pub fn sequence(cursor: &Value) -> i64 {
-    let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(cursor.as_str().unwrap()).unwrap();
-    String::from_utf8(bytes).unwrap().split_once(':').unwrap().1.parse().unwrap()
+/// The cursors of a database's log, which its servers alone can read.
+pub async fn cursors(database: &Database) -> Cursors {
+    Cursors::of(&database.texts("SELECT feed_id FROM change_feed").await[0])
+}
+
+pub fn sequence(cursors: &Cursors, cursor: &Value) -> i64 {
+    cursors.decode(Counted::Changes, cursor.as_str().unwrap()).unwrap()
 }
 
 /// Follows from a cursor to the end, coming back with the last cursor received whenever it was cut off or has left by itself.
@@ -74,7 +79,7 @@ async fn follow(stage: Arc<Stage>, kind: Kind, start: Value, got: Arc<Mutex<Vec<
                 Some(Arrival::Next(mut payload)) if payload["errors"].is_null() => {
                     let data = payload["data"].as_object_mut().unwrap().values_mut().next().unwrap();
                     after = data["cursor"].take();
-                    got.lock().unwrap().push(sequence(&after));
+                    got.lock().unwrap().push(sequence(stage.cursors.get().unwrap(), &after));
                     received += 1;
                 }
                 Some(Arrival::Next(payload)) => {
@@ -84,7 +89,7 @@ async fn follow(stage: Arc<Stage>, kind: Kind, start: Value, got: Arc<Mutex<Vec<
                         .and_then(|data| data.values().next())
                         .map(|data| data["cursor"].clone());
                     if let Some(cursor) = cursor.filter(Value::is_string) {
-                        got.lock().unwrap().push(sequence(&cursor));
+                        got.lock().unwrap().push(sequence(stage.cursors.get().unwrap(), &cursor));
                         after = cursor;
                     }
                     break;
@@ -254,6 +259,7 @@ async fn soak(engine: Engine) {
     let start = log["data"]["changes"]["nodes"][0]["cursor"].take();
 
     let stage = Arc::new(Stage::default());
+    stage.cursors.set(cursors(&database).await).unwrap();
     let show = |servers: &[Server], stage: &Stage| {
         *stage.urls.lock().unwrap() = servers.iter().map(|server| server.url().to_owned()).collect();
     };
@@ -312,7 +318,7 @@ async fn soak(engine: Engine) {
         ["sequence", "entity", "transition", "to_state", "document_id", "owner_did", "caller_did", "connector_name"];
     let table = database.rows("change_event", &columns, "sequence").await;
     compare_work(servers[0].url(), &waiting).await;
-    let through = sequence(&start);
+    let through = sequence(stage.cursors.get().unwrap(), &start);
     let counts = compare(&subscribers, &table, through).await;
     // Nothing came after the last either, while the others were waited for.
     for ((query, variables, _, got), expected) in subscribers.iter().zip(&counts) {

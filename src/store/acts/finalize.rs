@@ -55,8 +55,8 @@ impl FinalizeOperation {
         // A worker that drives what is due does not know who named its document: operators may.
         let may_vouch =
             tx.viewer().roles().operator || (tx.viewer().roles().service && !operations::is_unproven(tx, row).await?);
-        let held = if may_vouch { Held::ByNobody } else { documents::held(tx, document_id, &row.owner_did).await? };
-        if held == Held::ByOthers {
+        let held = if may_vouch { Held::Free } else { documents::held(tx, document_id, &row.owner_did).await? };
+        if held == Held::Foreign {
             return forbidden("is a document of others");
         }
         if tx.viewer().confined_to().is_none() {
@@ -73,7 +73,7 @@ impl FinalizeOperation {
         let is_as_claimed = match &row.document_id {
             Some(claimed) => claimed == document_id,
             // The owner's own watch of it is the one that is armed, or there is none.
-            None => held == Held::ByNobody || !own.is_empty(),
+            None => held == Held::Free || !own.is_empty(),
         };
         let moves = found.is_some_and(|watch| watch.document_id != *document_id);
         let is_watched_otherwise = own.iter().any(|watch| watch.identity() != *identity);
