@@ -45,7 +45,10 @@ pub async fn keep_books(app: App, stop: CancellationToken) {
             ("counts", app.store.count_books(REFRESHES).await),
             ("counts over time", outcomes.await),
         ] {
-            if let Err(error) = result {
+            // Who stops lets go of the database meanwhile.
+            if let Err(error) = result
+                && !stop.is_cancelled()
+            {
                 tracing::warn!(what, %error, "brought up to date later");
             }
         }

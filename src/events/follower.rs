@@ -48,8 +48,10 @@ pub(super) async fn follow(feed: Feed, publish: watch::Sender<i64>, stop: Cancel
         }
     };
     tokio::select! {
-        () = work => {}
+        // First: the database is let go of at the same time.
+        biased;
         () = stop.cancelled() => {}
+        () = work => {}
     }
     feed.router.close();
 }

@@ -139,10 +139,11 @@ pub(super) async fn put_trim(tx: &mut Tx, row: &EntityTrim) -> Result<()> {
 /// Forgets a trim; how many there were.
 pub(super) async fn clear_trim(tx: &mut Tx, document_id: &str) -> Result<usize> {
     tx.must_hold(Lock::document(document_id))?;
+    let seen_by = seers::of_document(tx, document_id).await?;
     let removed: Vec<EntityTrim> = tx.write_returning(&CLEAR_TRIM, args![document_id]).await?;
     for row in &removed {
         let change = NewChange::document("clear_trim", document_id);
-        seers::tell(tx, change.of_owner(&row.owner_did, Some(&row.connector_name))).await?;
+        tx.emit_seen_by(change.of_owner(&row.owner_did, Some(&row.connector_name)), seen_by.clone());
     }
     Ok(removed.len())
 }
@@ -173,9 +174,11 @@ pub(super) async fn put_repair(tx: &mut Tx, row: &ObservationRepair) -> Result<(
 /// Forgets a repair; how many there were.
 pub(super) async fn clear_repair(tx: &mut Tx, document_id: &str) -> Result<usize> {
     tx.must_hold(Lock::document(document_id))?;
+    let seen_by = seers::of_document(tx, document_id).await?;
     let removed: Vec<ObservationRepair> = tx.write_returning(&CLEAR_REPAIR, args![document_id]).await?;
     for row in &removed {
-        seers::tell(tx, NewChange::document("clear_repair", document_id).of_owner(&row.owner, None)).await?;
+        let change = NewChange::document("clear_repair", document_id).of_owner(&row.owner, None);
+        tx.emit_seen_by(change, seen_by.clone());
     }
     Ok(removed.len())
 }

@@ -26,12 +26,19 @@ statements! {
         OR NOT EXISTS (SELECT 1 FROM holder)) LIMIT 1000) AS operation ORDER BY 1";
 }
 
-/// Gathers a change of a document itself, with who sees it. Before anything is removed by which somebody does.
+/// Gathers a change of a document itself, with who sees it now.
 pub(super) async fn tell(tx: &mut Tx, change: NewChange) -> Result<()> {
-    let found: Vec<(i64, String, String)> = match &change.document_id {
-        Some(id) => tx.all(&OF_DOCUMENT, args![id]).await?,
-        None => vec![],
+    let seen_by = match &change.document_id {
+        Some(id) => of_document(tx, id).await?,
+        None => String::new(),
     };
+    tx.emit_seen_by(change, seen_by);
+    Ok(())
+}
+
+/// Who sees what is said of a document: to be asked before anything is removed by which somebody does.
+pub(super) async fn of_document(tx: &mut Tx, document_id: &str) -> Result<String> {
+    let found: Vec<(i64, String, String)> = tx.all(&OF_DOCUMENT, args![document_id]).await?;
     let acting = tx.viewer().confined_to().map(seer);
     let (mut known, mut named) = (BTreeSet::new(), vec![]);
     let seen = found.iter().flat_map(|(_, owner, caller)| [seer(owner), seer(caller)]);
@@ -40,6 +47,5 @@ pub(super) async fn tell(tx: &mut Tx, change: NewChange) -> Result<()> {
             named.push(did);
         }
     }
-    tx.emit_seen_by(change, Some(named.join(" ")));
-    Ok(())
+    Ok(named.join(" "))
 }

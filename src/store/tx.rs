@@ -179,11 +179,15 @@ impl Tx {
 
     /// Gathers a change; it is logged last thing in this transaction.
     pub fn emit(&mut self, change: NewChange) {
-        self.emit_seen_by(change, None);
+        self.gather(change, None);
     }
 
     /// Gathers a change of a document itself, with who sees it.
-    pub(super) fn emit_seen_by(&mut self, change: NewChange, seen_by: Option<String>) {
+    pub(super) fn emit_seen_by(&mut self, change: NewChange, seen_by: String) {
+        self.gather(change, Some(seen_by));
+    }
+
+    fn gather(&mut self, change: NewChange, seen_by: Option<String>) {
         let actor_did = self.viewer.did().map(str::to_owned);
         self.changes.push(Gathered { at: self.now, actor_did, change, seen_by });
     }

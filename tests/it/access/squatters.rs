@@ -195,7 +195,7 @@ on_both_engines! {
     /// Nobody has written it yet, but somebody has said whose it is.
     async fn who_has_a_trim_or_a_repair_of_a_document_holds_it(harness: Harness) {
         let trim = json!({ "documentId": "d", "ownerDid": OWNER, "connectorName": "contacts", "trimmedFields": ["x"] });
-        harness.act("setEntityTrim", trim, "trim { documentId }").await;
+        harness.act("setEntityTrim", trim.clone(), "trim { documentId }").await;
         let repair = json!({ "documentId": "e", "owner": OWNER, "fetchHlc": "1700000000000-0001-n1", "decisionHlc": "1700000000000-0002-n1", "present": false });
         harness.act("putObservationRepair", repair, "repair { documentId }").await;
         for document in ["d", "e"] {
@@ -206,7 +206,9 @@ on_both_engines! {
             let input = json!({ "id": id, "leaseToken": "L1", "version": 0, "documentId": document, "sourceId": document, "winnerDigest": "forged" });
             assert_eq!(act_as(&harness, SQUATTER, "finalizeOperation", input, "outcome").await, forbidden, "{document}");
         }
-        assert_eq!(seen(&harness, SQUATTER).await, json!([null, true, 0]));
+        harness.act("clearEntityTrim", json!({ "documentId": "d" }), "deleted").await;
+        assert_eq!(seen(&harness, SQUATTER).await, json!([null, true, 0]), "nor is it told that the trim is gone");
+        harness.act("setEntityTrim", trim, "trim { documentId }").await;
         let own = claimed(&harness, OWNER, "own", json!({})).await;
         assert_eq!(seen(&harness, OWNER).await[1], false);
         assert_eq!(finalized(&harness, OWNER, &own, "w").await["outcome"], "FINALIZED");
