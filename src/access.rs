@@ -1,7 +1,8 @@
 //! Who is who: the audience that tokens are for, the roles of DIDs, and those that are revoked.
 //!
 //! Roles come from the settings and from a file that is read again when it changes; a version of it that cannot be read
-//! leaves the last one standing, and a slip in one entry of it takes nothing from the others. What was found of a token is kept for a while by its digest, never the token.
+//! leaves the last one standing, and a slip in one entry of it takes nothing from the others. What was found of a token is
+//! kept for a while by its digest, never the token.
 
 #[cfg(test)]
 mod tests;
