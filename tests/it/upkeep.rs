@@ -211,8 +211,8 @@ on_both_engines! {
             longest
         };
         let (longest, beside) = tokio::join!(work, claims(&harness, "beside", |_| over.load(Ordering::Relaxed)));
-        assert!(beside.len() >= 60, "only {} claims got in between 60 batches", beside.len());
-        // Wide room: a claim that waited for all of upkeep would have taken sixty batches.
+        // Wide room in both: of writers kept out until upkeep is over, a claim or two get in and take sixty batches.
+        assert!(beside.len() >= 20, "only {} claims got in between 60 batches", beside.len());
         let bound = 4 * longest + 4 * p99(&alone);
         assert!(p99(&beside) < bound, "{:?} beside upkeep, {:?} alone, a batch {longest:?}", p99(&beside), p99(&alone));
     }
