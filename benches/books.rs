@@ -61,7 +61,8 @@ async fn run(url: &str, sql: &str) {
 }
 
 /// Rows as the package writes them: most of them commits that stay, of a thousand owners by ten callers; one in a hundred is
-/// live, one in a thousand was given up, one in ten thousand needs a person.
+/// live, half of those waiting for the network, one in a thousand was given up, one in ten thousand needs a person. A connector has
+/// a model of its own, and the first rows another that nothing is made of any more.
 async fn fill(url: &str, rows: u64) {
     let numbers = if url.starts_with("sqlite") {
         format!(
@@ -72,16 +73,17 @@ async fn fill(url: &str, rows: u64) {
     };
     run(url, &format!(
         "INSERT INTO kubun_connector_operation (caller_did, operation_id, node_key, owner_did, connector_name, model, op, account_key, \
-        target, source_id, deterministic_event_id, payload_hash, reissue_intent, document_id, state, last_kind, created_at, updated_at) \
+        target, source_id, deterministic_event_id, payload_hash, reissue_intent, document_id, state, last_kind, defer_reason, created_at, updated_at) \
         SELECT 'did:c' || (n % 10), 'operation-' || n, 'node-' || n, 'did:o' || (n % 1000), \
-        CASE WHEN n % 3 = 0 THEN 'contacts' ELSE 'calendar' END, 'Event', 'update', 'a', 'target', 'source-' || n, 'event-' || n, 'hash', 'null', \
+        CASE WHEN n % 3 = 0 THEN 'contacts' ELSE 'calendar' END, CASE WHEN n < 50 THEN 'Retired' WHEN n % 3 = 0 THEN 'Contact' ELSE 'Event' END, 'update', 'a', 'target', 'source-' || n, 'event-' || n, 'hash', 'null', \
         'document-' || n, CASE WHEN n % 10000 = 1 THEN 'reconcile_only' WHEN n % 1000 = 7 THEN 'dead' WHEN n % 100 = 5 THEN 'attempted' \
-        ELSE 'committed' END, CASE WHEN n % 1000 = 7 THEN 'rejected' END, 1000000 + n, 1000000 + n FROM {numbers} AS numbers"
+        ELSE 'committed' END, CASE WHEN n % 1000 = 7 THEN 'rejected' END, \
+        CASE WHEN n % 200 = 5 THEN 'offline' END, 1000000 + n, 1000000 + n FROM {numbers} AS numbers"
     )).await;
     run(url, &format!(
         "INSERT INTO kubun_connector_projection_watch (owner_did, connector_name, model, account_key, source_id, document_id, \
         verified_state_digest, observed_winner_digest, verification_status, next_attempt_at, created_at, updated_at) \
-        SELECT 'did:o' || (n % 1000), CASE WHEN n % 3 = 0 THEN 'contacts' ELSE 'calendar' END, 'Event', 'a', 'source-' || n, 'document-' || n, \
+        SELECT 'did:o' || (n % 1000), CASE WHEN n % 3 = 0 THEN 'contacts' ELSE 'calendar' END, CASE WHEN n < 50 THEN 'Retired' WHEN n % 3 = 0 THEN 'Contact' ELSE 'Event' END, 'a', 'source-' || n, 'document-' || n, \
         'w', 'w', CASE WHEN n % 1000 = 9 THEN 'repair_failed' ELSE 'verified' END, NULL, 1, 1 FROM {numbers} AS numbers"
     )).await;
     run(url, &format!(
@@ -146,6 +148,18 @@ async fn measure(app: &App, url: &str) {
         ("by who may see it", "filter: { visibleTo: \"did:o7\" }"),
         ("by an error that is rare", "filter: { lastKind: \"rejected\" }"),
         ("by document", "filter: { documentIds: [\"document-5\", \"document-500000\"] }"),
+        ("by a model that nothing is made of any more", "filter: { model: \"Retired\" }, orderBy: UPDATED_DESC"),
+        ("by owner and state", "filter: { ownerDid: \"did:o7\", states: [COMMITTED] }, orderBy: CREATED_DESC"),
+        (
+            "by caller and state",
+            "filter: { callerDid: \"did:c7\", states: [DEAD, RECONCILE_ONLY] }, orderBy: UPDATED_DESC",
+        ),
+        ("by connector and reason", "filter: { connectorName: \"contacts\", deferReasons: [OFFLINE] }"),
+        ("by connector and model, of which it has none", "filter: { connectorName: \"contacts\", model: \"Event\" }"),
+        (
+            "by state, connector and time",
+            "filter: { states: [DEAD], connectorName: \"calendar\", updatedSince: \"1970-01-01T00:30:00Z\" }",
+        ),
         ("by time", "filter: { updatedSince: \"1970-01-01T00:30:00Z\" }"),
     ];
     for (viewer, who) in [(service, "a service"), (Viewer::of("did:o7"), "an owner")] {
@@ -165,6 +179,13 @@ async fn measure(app: &App, url: &str) {
             &viewer,
             &format!("{who}: watches by status"),
             "{ watches(filter: { statuses: [REPAIR_FAILED] }) { nodes { id } } }",
+        )
+        .await;
+        timed(
+            app,
+            &viewer,
+            &format!("{who}: watches by status and model"),
+            "{ watches(filter: { statuses: [VERIFIED], model: \"Retired\" }) { nodes { id } totalCount } }",
         )
         .await;
     }
@@ -216,6 +237,7 @@ async fn measure_kept(app: &App) {
             ("that are in sync", "states: [IN_SYNC]"),
             ("that failed or diverged", "states: [FAILED, DIVERGED]"),
             ("that there are none of", "states: [VERIFYING]"),
+            ("of a connector that there is not", "states: [IN_SYNC], filter: { connectorName: \"none\" }"),
             ("of an owner that failed", "states: [FAILED], filter: { ownerDid: \"did:o7\" }"),
         ] {
             let query = format!("{{ documentsByWriteState({arguments}) {{ nodes {{ id writeState }} }} }}");

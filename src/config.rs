@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
+use crate::domain::observations::did_key::DidKey;
 use crate::http::{DocumentList, Host, Origin};
 use crate::store::DatabaseUrl;
 
@@ -163,7 +164,8 @@ pub struct Config {
         help = "DID of a connector worker, which may act for any owner and sign observations; may be given several times",
         env = "WRITEWATCH_SERVICE_DIDS",
         value_delimiter = ',',
-        value_name = "DID"
+        value_name = "DID",
+        value_parser = |did: &str| DidKey::parse(did).map(|_| did.to_owned()).map_err(|_| "it must be a did:key of an Ed25519 or a P-256 key")
     )]
     pub service_dids: Vec<String>,
     /// What is removed after which time.

@@ -5,7 +5,7 @@
 //! are few; when even those are too many, those that are not held share one bucket.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,9 +19,18 @@ use crate::domain::viewer::Viewer;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Did(Arc<str>),
+    /// As `peer` says.
     Peer(IpAddr),
     /// All that there is no room to tell apart.
     Others,
+}
+
+/// One peer's part of its address: of IPv6 the first half, for the rest is its own to choose (RFC 4291, 2.5.4).
+fn peer(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+        address @ IpAddr::V4(_) => address,
+    }
 }
 
 /// A limit on each caller's requests.
@@ -47,7 +56,7 @@ impl Rate {
     /// # Errors
     /// How long to wait before the next try: then nothing was counted.
     pub fn count(&self, viewer: &Viewer, caller: &Caller) -> Result<(), Duration> {
-        let key = viewer.did().map_or(Key::Peer(caller.peer), |did| Key::Did(did.into()));
+        let key = viewer.did().map_or(Key::Peer(peer(caller.peer)), |did| Key::Did(did.into()));
         self.count_at(key, Instant::now())
     }
 
@@ -73,28 +82,37 @@ impl Rate {
 mod tests {
     use super::*;
 
-    fn peer(number: u32) -> Key {
+    fn caller(number: u32) -> Key {
         Key::Peer(IpAddr::V4(number.into()))
+    }
+
+    #[test]
+    fn an_ipv6_peer_is_its_network() {
+        let of = |text: &str| peer(text.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2::3"), of("2001:db8:1:2:ffff::"));
+        assert_ne!(of("2001:db8:1:2::3"), of("2001:db8:1:3::3"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+        assert_ne!(of("::ffff:192.0.2.1"), of("::ffff:192.0.2.2"));
     }
 
     #[test]
     fn a_burst_then_the_rate_each_caller_by_itself() {
         let (rate, start) = (Rate::new(10, 3), Instant::now());
         for _ in 0..3 {
-            assert_eq!(rate.count_at(peer(1), start), Ok(()));
+            assert_eq!(rate.count_at(caller(1), start), Ok(()));
         }
-        assert_eq!(rate.count_at(peer(1), start), Err(Duration::from_millis(100)));
-        assert_eq!(rate.count_at(peer(2), start), Ok(()), "another caller");
-        assert_eq!(rate.count_at(peer(1), start + Duration::from_millis(60)), Err(Duration::from_millis(40)));
+        assert_eq!(rate.count_at(caller(1), start), Err(Duration::from_millis(100)));
+        assert_eq!(rate.count_at(caller(2), start), Ok(()), "another caller");
+        assert_eq!(rate.count_at(caller(1), start + Duration::from_millis(60)), Err(Duration::from_millis(40)));
         assert_eq!(
-            rate.count_at(peer(1), start + Duration::from_millis(100)),
+            rate.count_at(caller(1), start + Duration::from_millis(100)),
             Ok(()),
             "what was refused is not counted"
         );
-        assert!(rate.count_at(peer(1), start + Duration::from_millis(100)).is_err());
+        assert!(rate.count_at(caller(1), start + Duration::from_millis(100)).is_err());
         let rested = start + Duration::from_secs(10);
-        assert_eq!([(); 3].map(|()| rate.count_at(peer(1), rested)), [Ok(()); 3]);
-        assert!(rate.count_at(peer(1), rested).is_err(), "a long rest earns no more than a burst");
+        assert_eq!([(); 3].map(|()| rate.count_at(caller(1), rested)), [Ok(()); 3]);
+        assert!(rate.count_at(caller(1), rested).is_err(), "a long rest earns no more than a burst");
     }
 
     #[test]
@@ -102,15 +120,15 @@ mod tests {
         let (rate, start) = (Rate::new(1, 2), Instant::now());
         let callers = u32::try_from(limits::COUNTED_CALLERS).unwrap();
         for number in 0..callers {
-            assert_eq!(rate.count_at(peer(number), start), Ok(()));
+            assert_eq!(rate.count_at(caller(number), start), Ok(()));
         }
         // No room: these share a bucket, the ones that are known keep theirs.
-        assert_eq!([1, 2].map(|number| rate.count_at(peer(callers + number), start)), [Ok(()); 2]);
-        assert!(rate.count_at(peer(callers + 3), start).is_err());
-        assert_eq!(rate.count_at(peer(7), start), Ok(()));
+        assert_eq!([1, 2].map(|number| rate.count_at(caller(callers + number), start)), [Ok(()); 2]);
+        assert!(rate.count_at(caller(callers + 3), start).is_err());
+        assert_eq!(rate.count_at(caller(7), start), Ok(()));
         assert!(rate.through.lock().unwrap().len() <= limits::COUNTED_CALLERS + 1);
         // Once they rest there is room again.
-        assert_eq!(rate.count_at(peer(callers + 3), start + Duration::from_secs(5)), Ok(()));
+        assert_eq!(rate.count_at(caller(callers + 3), start + Duration::from_secs(5)), Ok(()));
         assert_eq!(rate.through.lock().unwrap().len(), 1);
     }
 }

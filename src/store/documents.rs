@@ -21,15 +21,9 @@ row!(ObservationRepair from "kubun_connector_observation_repair" {
 });
 
 statements! {
-    /// By anybody, and by one owner.
-    HELD: "",
-        "SELECT coalesce(max(1), 0), coalesce(max(CASE WHEN owner_did = $2 THEN 1 ELSE 0 END), 0) FROM ( \
-        SELECT owner_did FROM (SELECT owner_did FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 LIMIT 1) AS proven \
-        UNION ALL SELECT owner_did FROM (SELECT owner_did FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 \
-        AND owner_did = $2 LIMIT 1) AS own \
-        UNION ALL SELECT owner_did FROM kubun_connector_projection_watch WHERE document_id = $1 \
-        UNION ALL SELECT owner_did FROM kubun_connector_entity_trim WHERE document_id = $1 \
-        UNION ALL SELECT owner FROM kubun_connector_observation_repair WHERE document_id = $1) AS holder";
+        HELD: "",
+        "SELECT CAST(EXISTS (SELECT 1 FROM document_holder WHERE document_id = $1) AS int), \
+        CAST(EXISTS (SELECT 1 FROM document_holder WHERE document_id = $1 AND owner_did = $2) AS int)";
     PUT_TRIM: EntityTrim::COLUMNS,
         "INSERT INTO kubun_connector_entity_trim ({columns}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (document_id) DO UPDATE \
         SET owner_did = excluded.owner_did, connector_name = excluded.connector_name, \
@@ -86,33 +80,12 @@ pub(super) async fn is_of_owner(tx: &mut Tx, document_id: &str, owner_did: &str)
     Ok(!tx.all_of::<(i64,)>(select).await?.is_empty())
 }
 
-/// That an operation counts as one of its document. Anybody may name any document in a claim: what is unproven counts where its
-/// owner holds the document, or where nobody does.
-pub(super) fn counts(operation: &str) -> String {
-    let holder = |table: &str, owner: &str| {
-        let of = format!("SELECT 1 FROM {table} AS holder WHERE holder.document_id = {operation}.document_id");
-        (of.clone(), format!("{of} AND holder.{owner} = {operation}.owner_did"))
-    };
-    let (operations, own) = holder("kubun_connector_operation", "owner_did");
-    let proven = |of: &str| format!("{of} AND holder.unproven = 0");
-    let holders = [
-        holder("kubun_connector_projection_watch", "owner_did"),
-        (proven(&operations), proven(&own)),
-        holder("kubun_connector_entity_trim", "owner_did"),
-        holder("kubun_connector_observation_repair", "owner"),
-    ];
-    let own: Vec<String> = holders.iter().map(|(_, own)| format!("EXISTS ({own})")).collect();
-    let nobody: Vec<String> = holders.iter().map(|(any, _)| format!("NOT EXISTS ({any})")).collect();
-    format!("({operation}.unproven = 0 OR {} OR ({}))", own.join(" OR "), nobody.join(" AND "))
-}
-
 /// That a document has an operation that counts, with this about it, or a watch of this owner.
 fn seen(document: &str, owner: &str, operation: &str) -> String {
     format!(
-        "(EXISTS (SELECT 1 FROM kubun_connector_operation AS seen WHERE seen.document_id = {document} AND {operation} \
-        AND {counts}) OR EXISTS (SELECT 1 FROM kubun_connector_projection_watch AS seen WHERE seen.document_id = {document} \
-        AND seen.owner_did = {owner}))",
-        counts = counts("seen")
+        "(EXISTS (SELECT 1 FROM document_operation AS seen WHERE seen.document_id = {document} AND {operation}) \
+        OR EXISTS (SELECT 1 FROM kubun_connector_projection_watch AS seen WHERE seen.document_id = {document} \
+        AND seen.owner_did = {owner}))"
     )
 }
 
@@ -137,13 +110,12 @@ pub(super) async fn put_trim(tx: &mut Tx, row: &EntityTrim) -> Result<()> {
 }
 
 /// Forgets a trim; how many there were.
-pub(super) async fn clear_trim(tx: &mut Tx, document_id: &str) -> Result<usize> {
+pub(super) async fn clear_trim(tx: &mut Tx, document_id: &str, seen_by: &str) -> Result<usize> {
     tx.must_hold(Lock::document(document_id))?;
-    let seen_by = seers::of_document(tx, document_id).await?;
     let removed: Vec<EntityTrim> = tx.write_returning(&CLEAR_TRIM, args![document_id]).await?;
     for row in &removed {
         let change = NewChange::document("clear_trim", document_id);
-        tx.emit_seen_by(change.of_owner(&row.owner_did, Some(&row.connector_name)), seen_by.clone());
+        tx.emit_seen_by(change.of_owner(&row.owner_did, Some(&row.connector_name)), seen_by);
     }
     Ok(removed.len())
 }
@@ -172,13 +144,12 @@ pub(super) async fn put_repair(tx: &mut Tx, row: &ObservationRepair) -> Result<(
 }
 
 /// Forgets a repair; how many there were.
-pub(super) async fn clear_repair(tx: &mut Tx, document_id: &str) -> Result<usize> {
+pub(super) async fn clear_repair(tx: &mut Tx, document_id: &str, seen_by: &str) -> Result<usize> {
     tx.must_hold(Lock::document(document_id))?;
-    let seen_by = seers::of_document(tx, document_id).await?;
     let removed: Vec<ObservationRepair> = tx.write_returning(&CLEAR_REPAIR, args![document_id]).await?;
     for row in &removed {
         let change = NewChange::document("clear_repair", document_id).of_owner(&row.owner, None);
-        tx.emit_seen_by(change, seen_by.clone());
+        tx.emit_seen_by(change, seen_by);
     }
     Ok(removed.len())
 }

@@ -13,6 +13,7 @@ mod error;
 mod grants;
 mod list;
 mod locks;
+mod narrowest;
 mod observations;
 mod operation_lists;
 mod operations;

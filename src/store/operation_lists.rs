@@ -1,12 +1,11 @@
 //! The operations' lists, and what is read of operations in passing: by key, by document, by what is due.
 
-use std::collections::BTreeSet;
-
 use super::Store;
 use super::due::unindexed;
 use super::engine::{Connection, args};
 use super::error::Result;
 use super::list::{COUNTED_MOST, KeyPart, Keyed, Keyset, List, Page, Slice};
+use super::narrowest::{Conditions, Way, connectors_of};
 use super::operations::{BY_KEY, OperationJson, TABLE};
 use super::select::Select;
 use super::stuck::{Finds, StuckReason};
@@ -44,21 +43,30 @@ pub struct OperationFilter {
     pub updated_before: Option<i64>,
 }
 
+/// The orders that an index has an operation's columns in.
+const BOTH: &[&str] = &["created_at", "updated_at"];
+
 impl OperationFilter {
-    /// `by_owner`: the rows are an owner's, of which there are fewer than of a caller who calls for all.
-    fn apply(&self, select: &mut Select, by_owner: bool) {
-        select.among("state", self.states.as_deref());
-        select.among("document_id", self.document_ids.as_deref());
-        select.equals("owner_did", self.owner_did.as_deref());
-        // An expression has no index: a planner without statistics would walk all of the caller's rows by its own.
-        let caller = if by_owner || self.owner_did.is_some() { "(caller_did || '')" } else { "caller_did" };
-        select.equals(caller, self.caller_did.as_deref());
-        select.equals("connector_name", self.connector_name.as_deref());
-        select.equals("model", self.model.as_deref());
-        select.among("defer_reason", self.defer_reasons.as_deref());
-        select.equals("last_kind", self.last_kind.as_deref());
-        select.compares("updated_at", ">=", self.updated_since);
-        select.compares("updated_at", "<", self.updated_before);
+    /// The conditions, and that the viewer may see them.
+    fn conditions<'a>(&'a self, viewer: &'a Viewer, connectors: Option<&'a [String]>) -> Conditions<'a> {
+        let one = |value: &'a Option<String>| value.as_deref().map(|value| [value]);
+        let mut all = Conditions::of(TABLE);
+        all.among("document_id", self.document_ids.as_ref().map(|ids| ids.iter().map(String::as_str)), &["created_at"]);
+        all.among("owner_did", one(&self.owner_did), BOTH);
+        all.concerns(viewer.confined_to());
+        all.concerns(self.visible_to.as_deref());
+        all.among(
+            "defer_reason",
+            self.defer_reasons.as_ref().map(|reasons| reasons.iter().map(|one| one.as_str())),
+            BOTH,
+        );
+        all.among("last_kind", one(&self.last_kind), BOTH);
+        all.among("caller_did", one(&self.caller_did), BOTH);
+        all.of_model(self.model.as_deref(), connectors, BOTH);
+        all.among("connector_name", one(&self.connector_name), BOTH);
+        all.updated(self.updated_since, self.updated_before);
+        all.among("state", self.states.as_ref().map(|states| states.iter().map(|one| one.as_str())), BOTH);
+        all
     }
 }
 
@@ -128,11 +136,6 @@ fn due_list<'a>(filter: &'a (dyn Fn(&mut Select) + Sync), concerning: Vec<&'a st
     List::of(TABLE, "", DUE, filter).concerning(concerning)
 }
 
-/// Each of these words once.
-fn distinct<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
-    words.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
 /// The operations that are due at `now`: live ones alone have a time for it.
 pub(super) fn is_due(select: &mut Select, filter: &DueFilter, now: i64) {
     due_or_leased(select, filter, now);
@@ -148,8 +151,6 @@ fn due_or_leased(select: &mut Select, filter: &DueFilter, now: i64) {
     select.equals("connector_name", filter.connector_name.as_deref());
 }
 
-/// Lists that one is put together from at most: they are planned anew each time.
-const ARMS: usize = 32;
 const ONE: Slice = Slice { limit: 1, backward: false, after: None, before: None, look_back: false, count: false };
 
 /// The newest of each document's operations that match, by document.
@@ -223,43 +224,37 @@ impl Store {
         order: OperationOrder,
         slice: &Slice,
     ) -> Result<Page<Operation>> {
-        let concerning: Vec<&str> = viewer.confined_to().into_iter().chain(filter.visible_to.as_deref()).collect();
-        let by_owner = !concerning.is_empty();
-        // Of several documents or states none comes in order by an index, of each one it does.
-        let (mut rest, mut one_of) = (filter.clone(), None);
-        if let Some(ids) =
-            filter.document_ids.as_deref().filter(|ids| (1..=ARMS >> concerning.len()).contains(&ids.len()))
-        {
-            one_of = Some(("document_id", distinct(ids.iter().map(String::as_str))));
-            rest.document_ids = None;
-        } else if let Some(states) = filter.states.as_deref().filter(|states| states.len() > 1) {
-            one_of = Some(("state", distinct(states.iter().map(|state| state.as_str()))));
-            rest.states = None;
-        }
         let now = self.now_ms();
-        let finds = match rest.stuck {
+        let finds = match filter.stuck {
             Some(stuck) => Some(self.finds(viewer, stuck, now).await?),
             None => None,
         };
-        let filter = |select: &mut Select| {
+        let connection = &mut self.read().await?;
+        let (model, connector) = (filter.model.as_deref(), filter.connector_name.as_deref());
+        let connectors = connectors_of(connection, TABLE, model, connector).await?;
+        let conditions = filter.conditions(viewer, connectors.as_deref());
+        let way = match finds {
+            Some(Finds::First(_)) => Way::other(order.sorted()),
+            _ => conditions.way(connection, order.keyset(), order.sorted()).await?,
+        };
+        let apply = |select: &mut Select| {
             if let Some(finds) = finds {
                 finds.apply(select, viewer, now);
             }
-            rest.apply(select, by_owner);
+            conditions.apply(select, &way);
         };
-        let keyset = if matches!(finds, Some(Finds::First(_))) { order.sorted() } else { order.keyset() };
-        let list = List { keyset, one_of, ..list(order, &filter).concerning(concerning) };
+        let list = conditions.list(&way, Operation::COLUMNS, &apply);
         let Some(Finds::Along(stuck)) = finds.filter(|_| slice.count) else {
-            return list.page(&mut self.read().await?, slice).await;
+            return list.page(connection, slice).await;
         };
-        let mut page = list.page(&mut self.read().await?, &Slice { count: false, ..slice.clone() }).await?;
+        let mut page = list.page(connection, &Slice { count: false, ..slice.clone() }).await?;
         // In no order they are counted by their index.
-        let filter = |select: &mut Select| {
+        let other = Way::other(order.sorted());
+        let apply = |select: &mut Select| {
             stuck.apply(select, now);
-            rest.apply(select, by_owner);
+            conditions.apply(select, &other);
         };
-        let counted = List { filter: &filter, ..list };
-        page.total = Some(counted.count(&mut self.read().await?, COUNTED_MOST + 1).await?);
+        page.total = Some(conditions.list(&other, "", &apply).count(connection, COUNTED_MOST + 1).await?);
         Ok(page)
     }
 

@@ -1,7 +1,6 @@
 //! The operations' table: what acts read of it, and the two writes that every act goes through.
 
 use super::acts::Note;
-use super::documents;
 use super::engine::{args, statements};
 use super::error::Result;
 use super::locks::Lock;
@@ -84,12 +83,15 @@ pub(super) async fn is_unproven(tx: &mut Tx, row: &Operation) -> Result<bool> {
 
 /// The operations that count as a document's, oldest first.
 pub(super) async fn of_document(tx: &mut Tx, document_id: &str, locked: bool) -> Result<Vec<Operation>> {
-    let mut select = Select::new(Operation::COLUMNS, "kubun_connector_operation AS operation");
-    select.equals("operation.document_id", Some(document_id));
-    select.and(&documents::counts("operation"));
+    let mut select = Select::new(Operation::COLUMNS, TABLE);
+    let document = select.arg(document_id);
+    select.and(&format!(
+        "document_id = {document} AND (caller_did, operation_id) IN (SELECT caller_did, operation_id FROM document_operation \
+        WHERE document_id = {document})"
+    ));
     select.text.push_str(" ORDER BY created_at, caller_did, operation_id");
     if locked && tx.needs_locks() {
-        select.text.push_str(" FOR UPDATE OF operation");
+        select.text.push_str(" FOR UPDATE");
     }
     tx.all_of(select).await
 }

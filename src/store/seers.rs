@@ -14,16 +14,11 @@ use crate::domain::viewer::seer;
 const NAMED: usize = 1_000;
 
 statements! {
-    /// The owners of its watches, then the owners and callers of those operations that count (`documents::counts`).
+    /// The owners of its watches, then the owners and callers of those operations that count.
     OF_DOCUMENT: "",
-        "WITH holder AS (SELECT owner_did FROM kubun_connector_projection_watch WHERE document_id = $1 \
-        UNION SELECT owner_did FROM kubun_connector_operation WHERE document_id = $1 AND unproven = 0 \
-        UNION SELECT owner_did FROM kubun_connector_entity_trim WHERE document_id = $1 \
-        UNION SELECT owner FROM kubun_connector_observation_repair WHERE document_id = $1) \
-        SELECT 0 AS place, owner_did, owner_did FROM kubun_connector_projection_watch WHERE document_id = $1 \
+        "SELECT 0 AS place, owner_did, owner_did FROM kubun_connector_projection_watch WHERE document_id = $1 \
         UNION ALL SELECT 1 AS place, owner_did, caller_did FROM (SELECT DISTINCT owner_did, caller_did \
-        FROM kubun_connector_operation WHERE document_id = $1 AND (unproven = 0 OR owner_did IN (SELECT owner_did FROM holder) \
-        OR NOT EXISTS (SELECT 1 FROM holder)) LIMIT 1000) AS operation ORDER BY 1";
+        FROM document_operation WHERE document_id = $1 LIMIT 1000) AS operation ORDER BY 1";
 }
 
 /// Gathers a change of a document itself, with who sees it now.
@@ -32,7 +27,7 @@ pub(super) async fn tell(tx: &mut Tx, change: NewChange) -> Result<()> {
         Some(id) => of_document(tx, id).await?,
         None => String::new(),
     };
-    tx.emit_seen_by(change, seen_by);
+    tx.emit_seen_by(change, &seen_by);
     Ok(())
 }
 

@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 use super::Store;
 use super::due::unindexed;
 use super::error::Result;
+use super::narrowest::FEW;
 use super::operations::TABLE;
 use super::select::Select;
 use super::statistics::StatisticsFilter;
 use crate::domain::viewer::Viewer;
 
-/// Operations that are sorted for a list: beyond that it is walked.
-const FEW: i64 = 30_000;
 /// What has waited this long waits too long (5 minutes).
 pub(super) const LONG_MS: i64 = 300_000;
 

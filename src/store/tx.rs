@@ -183,8 +183,8 @@ impl Tx {
     }
 
     /// Gathers a change of a document itself, with who sees it.
-    pub(super) fn emit_seen_by(&mut self, change: NewChange, seen_by: String) {
-        self.gather(change, Some(seen_by));
+    pub(super) fn emit_seen_by(&mut self, change: NewChange, seen_by: &str) {
+        self.gather(change, Some(seen_by.to_owned()));
     }
 
     fn gather(&mut self, change: NewChange, seen_by: Option<String>) {

@@ -8,6 +8,7 @@ use super::engine::{Statement, args, statements};
 use super::error::Result;
 use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
 use super::locks::Lock;
+use super::narrowest::{Conditions, connectors_of};
 use super::operation_lists::DueFilter;
 use super::row::row;
 use super::select::Select;
@@ -62,6 +63,12 @@ statements! {
 /// Ordered by the primary key.
 const KEYSET: Keyset =
     Keyset { columns: &["owner_did", "connector_name", "model", "account_key", "source_id"], descending: false };
+
+/// The same of few rows, which are found by another index and sorted: an expression has none.
+const SORTED: Keyset = Keyset {
+    columns: &["(owner_did || '')", "connector_name", "model", "account_key", "source_id"],
+    descending: false,
+};
 
 /// When it is due, ties by key.
 pub const DUE: Keyset = Keyset {
@@ -215,14 +222,30 @@ pub struct WatchFilter {
     pub defer_reasons: Option<Vec<DeferReason>>,
 }
 
+/// The order that an index has a watch's columns in.
+const BY_OWNER: &[&str] = &["owner_did"];
+
 impl WatchFilter {
-    fn apply(&self, select: &mut Select) {
-        select.among("verification_status", self.statuses.as_deref());
-        select.among("document_id", self.document_ids.as_deref());
-        select.equals("owner_did", self.owner_did.as_deref());
-        select.equals("connector_name", self.connector_name.as_deref());
-        select.equals("model", self.model.as_deref());
-        select.among("defer_reason", self.defer_reasons.as_deref());
+    /// The conditions, and that the viewer may see them.
+    fn conditions<'a>(&'a self, viewer: &'a Viewer, connectors: Option<&'a [String]>) -> Conditions<'a> {
+        let one = |value: Option<&'a str>| value.map(|value| [value]);
+        let mut all = Conditions::of(TABLE);
+        all.among("document_id", self.document_ids.as_ref().map(|ids| ids.iter().map(String::as_str)), &[]);
+        all.among("owner_did", one(viewer.confined_to()), BY_OWNER);
+        all.among("owner_did", one(self.owner_did.as_deref()), BY_OWNER);
+        all.among(
+            "defer_reason",
+            self.defer_reasons.as_ref().map(|reasons| reasons.iter().map(|one| one.as_str())),
+            BY_OWNER,
+        );
+        all.of_model(self.model.as_deref(), connectors, BY_OWNER);
+        all.among("connector_name", one(self.connector_name.as_deref()), BY_OWNER);
+        all.among(
+            "verification_status",
+            self.statuses.as_ref().map(|words| words.iter().map(|one| one.as_str())),
+            BY_OWNER,
+        );
+        all
     }
 }
 
@@ -299,11 +322,12 @@ impl Store {
     /// # Errors
     /// When the database refuses, or a row cannot be.
     pub async fn watches(&self, viewer: &Viewer, filter: &WatchFilter, slice: &Slice) -> Result<Page<Watch>> {
-        let filter = |select: &mut Select| {
-            visible(select, viewer);
-            filter.apply(select);
-        };
-        let list = List::of(TABLE, Watch::COLUMNS, KEYSET, &filter);
-        list.page(&mut self.read().await?, slice).await
+        let connection = &mut self.read().await?;
+        let (model, connector) = (filter.model.as_deref(), filter.connector_name.as_deref());
+        let connectors = connectors_of(connection, TABLE, model, connector).await?;
+        let conditions = filter.conditions(viewer, connectors.as_deref());
+        let way = conditions.way(connection, KEYSET, SORTED).await?;
+        let apply = |select: &mut Select| conditions.apply(select, &way);
+        conditions.list(&way, Watch::COLUMNS, &apply).page(connection, slice).await
     }
 }

@@ -70,10 +70,10 @@ pub(super) async fn write(tx: &mut Tx, decided: &Decided) -> Result<()> {
 }
 
 /// Forgets a winner.
-pub(super) async fn remove(tx: &mut Tx, document_id: &str) -> Result<()> {
+pub(super) async fn remove(tx: &mut Tx, document_id: &str, seen_by: &str) -> Result<()> {
     tx.must_hold(Lock::document(document_id))?;
     if tx.write(&DELETE, args![document_id]).await? > 0 {
-        seers::tell(tx, NewChange::document("remove_winner", document_id)).await?;
+        tx.emit_seen_by(NewChange::document("remove_winner", document_id), seen_by);
     }
     Ok(())
 }

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::engine::{Sql, args, statements};
+use super::engine::{Connection, Sql, args, statements};
 use super::error::Result;
 use super::list::{KeyPart, Keyed, Keyset, List, Page, Slice};
+use super::narrowest::FEW;
 use super::row::row;
 use super::rows::insert_many;
 use super::select::Select;
@@ -194,17 +195,42 @@ pub struct DocumentFilter {
     pub connector_name: Option<String>,
 }
 
+/// The documents among which a list looks, where they are few beside those of its write states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Among {
+    /// Those of the owner's own write states.
+    Owner,
+    /// Those of the connector's operations.
+    Connector,
+    /// All of them.
+    Any,
+}
+
 impl DocumentFilter {
-    /// One of the document's operations is of this owner and by this connector, as far as the viewer may see it.
-    fn apply(&self, select: &mut Select, viewer: &Viewer) {
-        let mut conditions = vec![];
-        let mut equals = |select: &mut Select, column: &str, value: &Option<String>| {
+    /// Where to look for what matches.
+    async fn among(&self, connection: &mut Connection) -> Result<Among> {
+        for (among, table, column, value) in [
+            (Among::Owner, TABLE, "viewer_did", &self.owner_did),
+            (Among::Connector, "kubun_connector_operation", "connector_name", &self.connector_name),
+        ] {
             if let Some(value) = value {
-                conditions.push(format!("seen.{column} = {}", select.arg(value)));
+                let filter = |select: &mut Select| select.equals(column, Some(value.as_str()));
+                if List::of(table, "", BY_DOCUMENT, &filter).count(connection, FEW).await? < FEW {
+                    return Ok(among);
+                }
             }
-        };
-        equals(select, "owner_did", &self.owner_did);
-        equals(select, "connector_name", &self.connector_name);
+        }
+        Ok(Among::Any)
+    }
+
+    /// One of the document's operations is of this owner and by this connector, as far as the viewer may see it.
+    fn apply(&self, select: &mut Select, viewer: &Viewer, among: Among) {
+        let mut conditions = vec![];
+        for (column, value) in [("owner_did", &self.owner_did), ("connector_name", &self.connector_name)] {
+            if let Some(value) = value {
+                conditions.push(format!("seen.{column} = {}", select.arg(value.as_str())));
+            }
+        }
         if conditions.is_empty() {
             return;
         }
@@ -217,13 +243,13 @@ impl DocumentFilter {
             AND {})",
             conditions.join(" AND ")
         ));
-        if let Some(owner) = &self.owner_did {
-            // An owner's documents are few beside everybody's: they are looked for by the owner's own states.
-            let owner = select.arg(owner);
-            select.and(&format!(
-                "document_id IN (SELECT own.document_id FROM document_write_state AS own WHERE own.viewer_did = {owner})"
-            ));
-        }
+        let (of, value) = match among {
+            Among::Owner => ("document_write_state AS own WHERE own.viewer_did", &self.owner_did),
+            Among::Connector => ("kubun_connector_operation AS own WHERE own.connector_name", &self.connector_name),
+            Among::Any => return,
+        };
+        let value = select.arg(value.as_deref());
+        select.and(&format!("document_id IN (SELECT own.document_id FROM {of} = {value})"));
     }
 }
 
@@ -263,15 +289,17 @@ impl Store {
         slice: &Slice,
     ) -> Result<Page<KeptWriteState>> {
         self.refresh_write_states(REFRESHES_A_READ).await?;
+        let connection = &mut self.read().await?;
+        let among = filter.among(connection).await?;
         let filter = |select: &mut Select| {
             select.equals("viewer_did", Some(viewer.confined_to().unwrap_or_default()));
-            filter.apply(select, viewer);
+            filter.apply(select, viewer, among);
         };
         let list = List::of(TABLE, KeptWriteState::COLUMNS, BY_DOCUMENT, &filter);
         let words: BTreeSet<&str> = states.iter().map(|state| state.as_str()).collect();
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         // One list a state, each in the order of its index, put together here.
-        let pages = list.page_each(&mut self.read().await?, "write_state", &words, slice).await?;
+        let pages = list.page_each(connection, "write_state", &words, slice).await?;
         Ok(Page::joined(pages, &BY_DOCUMENT, slice))
     }
 }

@@ -20,7 +20,7 @@ fn run(args: &[&str]) -> Output {
 
 #[test]
 fn a_bad_setting_names_itself_and_what_it_accepts() {
-    let cases: [(&[&str], [&str; 2]); 19] = [
+    let cases: [(&[&str], [&str; 2]); 20] = [
         (&["serve", "--listen", "nonsense"], ["--listen", "nonsense"]),
         (&["serve", "--listen", "0.0.0.0:0"], ["WRITEWATCH_LISTEN", "--allow-open-access-beyond-loopback"]),
         (&["--listen", "[::]:0"], ["WRITEWATCH_LISTEN", "loopback"]),
@@ -39,6 +39,7 @@ fn a_bad_setting_names_itself_and_what_it_accepts() {
         (&["serve", "--auth", "did", "--audience", " "], ["--audience", "URL"]),
         (&["serve", "--audience", "x"], ["--audience", "--auth did"]),
         (&["serve", "--access-file", "x"], ["--access-file", "--auth did"]),
+        (&["serve", "--service-did", "did:example:x"], ["--service-did", "did:key"]),
         (&["token", "--key-file", "x", "--audience", "x", "--hours", "25"], ["--hours", "25"]),
     ];
     for (args, expected) in cases {

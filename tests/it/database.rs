@@ -150,13 +150,13 @@ on_both_engines! {
     }
 }
 
-/// The columns of every table and the indexes of both, told alike.
+/// The columns of every table and view and the indexes of both, told alike.
 async fn shape(database: &Database, engine: Engine) -> (BTreeSet<String>, BTreeSet<String>) {
     let (columns, indexes) = if engine == Engine::Sqlite {
         (
             "SELECT t.name || '.' || c.name || ' ' || CASE lower(c.type) WHEN 'text' THEN 'text' WHEN 'blob' THEN 'bytes' ELSE 'number' END ||
                 CASE WHEN c.\"notnull\" = 1 OR (c.pk > 0 AND lower(c.type) = 'integer') THEN ' NOT NULL' ELSE '' END || ' key ' || CASE WHEN c.pk > 0 THEN 'yes' ELSE 'no' END
-            FROM sqlite_master t JOIN pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> '_sqlx_migrations'",
+            FROM sqlite_master t JOIN pragma_table_xinfo(t.name) c WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%' AND t.name <> '_sqlx_migrations'",
             "SELECT t.name || ' ' || i.name || ' (' || (SELECT group_concat(x.name, ', ') FROM pragma_index_info(i.name) x) || ') ' ||
                 CASE WHEN i.\"unique\" = 1 THEN 'unique' ELSE '' END || CASE WHEN i.partial = 1 THEN ' partial' ELSE '' END
             FROM sqlite_master t JOIN pragma_index_list(t.name) i WHERE t.type = 'table' AND i.origin = 'c' AND t.name <> '_sqlx_migrations'",

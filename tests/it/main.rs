@@ -13,6 +13,7 @@ mod database;
 mod documents;
 mod door;
 mod due;
+mod filters;
 mod harness;
 mod histories;
 mod lists;

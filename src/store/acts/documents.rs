@@ -8,7 +8,7 @@ use crate::domain::observations::copies::{Copy, Decision, ObservationRecordOutco
 use crate::store::error::{Error, Result};
 use crate::store::locks::{Lock, Locks};
 use crate::store::tx::Tx;
-use crate::store::{Act, documents, observations};
+use crate::store::{Act, documents, observations, seers};
 
 /// Says which fields were left out of a document's copy; its time is the act's.
 #[derive(Debug, Clone)]
@@ -75,7 +75,8 @@ impl Act for ClearEntityTrim {
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
         must_own_document(tx, &self.0).await?;
-        documents::clear_trim(tx, &self.0).await
+        let seen_by = seers::of_document(tx, &self.0).await?;
+        documents::clear_trim(tx, &self.0, &seen_by).await
     }
 }
 
@@ -105,7 +106,8 @@ impl Act for ClearObservationRepair {
 
     async fn run(&self, tx: &mut Tx) -> Result<usize> {
         must_own_document(tx, &self.0).await?;
-        documents::clear_repair(tx, &self.0).await
+        let seen_by = seers::of_document(tx, &self.0).await?;
+        documents::clear_repair(tx, &self.0, &seen_by).await
     }
 }
 

@@ -5,7 +5,7 @@ use crate::domain::words::SweepDocumentOutcome;
 use crate::store::error::Result;
 use crate::store::locks::{Lock, Locks};
 use crate::store::tx::Tx;
-use crate::store::{Act, documents, observations, operations, retention, sweeps, watches, winners};
+use crate::store::{Act, documents, observations, operations, retention, seers, sweeps, watches, winners};
 
 /// Removes finished operations that nobody needs; answers how many.
 #[derive(Debug, Clone)]
@@ -64,9 +64,10 @@ impl Act for SweepDocument {
             return Ok(SweptDocument { outcome, unfinished, operations_removed: 0 });
         }
         // While it is there by which somebody sees what is told.
-        documents::clear_repair(tx, &self.0).await?;
-        documents::clear_trim(tx, &self.0).await?;
-        winners::remove(tx, &self.0).await?;
+        let seen_by = seers::of_document(tx, &self.0).await?;
+        documents::clear_repair(tx, &self.0, &seen_by).await?;
+        documents::clear_trim(tx, &self.0, &seen_by).await?;
+        winners::remove(tx, &self.0, &seen_by).await?;
         retention::sweep(tx, &finished).await?;
         for row in watches::lock_of_document(tx, &self.0).await? {
             watches::remove(tx, &row).await?;
