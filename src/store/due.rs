@@ -39,14 +39,13 @@ fn of(select: &mut Select, filter: &DueFilter) {
     select.equals("connector_name", filter.connector_name.as_deref());
 }
 
-/// Few operations under an index of their own are to be walked by that one: an expression has no other.
+/// Few operations under an index of their own are to be walked by that one.
 pub(super) fn unindexed(select: &mut Select, viewer: &Viewer, [owner, connector]: [&Option<String>; 2]) {
-    select.equals("(owner_did || '')", owner.as_deref());
-    select.equals("(connector_name || '')", connector.as_deref());
-    if let Some(did) = viewer.confined_to() {
-        let did = select.arg(did);
-        select.and(&format!("((owner_did || '') = {did} OR (caller_did || '') = {did})"));
-    }
+    select.unindexed(|select| {
+        select.equals("owner_did", owner.as_deref());
+        select.equals("connector_name", connector.as_deref());
+        select.concerns(viewer.confined_to());
+    });
 }
 
 impl Store {

@@ -103,32 +103,6 @@ impl<T> Page<T> {
     }
 }
 
-impl<T: Keyed> Page<T> {
-    /// The same page of lists that share no row, as one.
-    pub(super) fn joined(pages: Vec<Self>, keyset: &Keyset, slice: &Slice) -> Self {
-        let mut joined = Self { total: slice.count.then_some(0), ..Self::default() };
-        for page in pages {
-            joined.rows.extend(page.rows);
-            joined.has_next |= page.has_next;
-            joined.has_previous |= page.has_previous;
-            joined.total = joined.total.zip(page.total).map(|(sum, total)| sum + total);
-        }
-        joined.rows.sort_by_cached_key(|row| row.key(keyset));
-        if keyset.descending {
-            joined.rows.reverse();
-        }
-        let over = joined.rows.len().saturating_sub(slice.limit);
-        if slice.backward {
-            joined.rows.drain(..over);
-            joined.has_previous |= over > 0;
-        } else {
-            joined.rows.truncate(slice.limit);
-            joined.has_next |= over > 0;
-        }
-        joined
-    }
-}
-
 /// Adds a condition on the part at a place.
 type Condition<'c> = dyn Fn(&mut Select, usize) + Sync + 'c;
 

@@ -2,7 +2,7 @@
 //!
 //! A planner without statistics, or without an idea of which conditions go together, reads a million rows to find ten. So the
 //! rows of each condition are counted first, in its index and no further than it matters, and the others are asked of each
-//! row that is found: of expressions, which no index could be taken for instead.
+//! row that is found, so that no index could be taken for them instead.
 
 use std::fmt::Write as _;
 
@@ -80,29 +80,24 @@ impl<'a> Condition<'a> {
         (2..=ARMS).contains(&values.len()).then_some((column, values))
     }
 
-    /// Adds it, for an index to be taken or not; `but` what a list is put together by.
-    fn apply(&self, select: &mut Select, indexed: bool, but: bool) {
-        let text = |name: &str| if indexed { name.to_owned() } else { format!("({name} || '')") };
+    /// Adds it; `but` what a list of it is put together by.
+    fn apply(&self, select: &mut Select, but: bool) {
         let among = |select: &mut Select, column: &str, values: &[&str]| match values {
             _ if but && self.one_of().is_some() => {}
-            [value] => select.equals(&text(column), Some(*value)),
-            values => select.among(&text(column), Some(values)),
+            [value] => select.equals(column, Some(*value)),
+            values => select.among(column, Some(values)),
         };
         match self {
             Self::Among(column, values, _) => among(select, column, values),
             Self::OfModel(model, connectors, _) => {
-                select.equals(&text("model"), Some(*model));
+                select.equals("model", Some(*model));
                 among(select, "connector_name", connectors);
             }
             Self::Concerns(_) if but => {}
-            Self::Concerns(did) => {
-                let did = select.arg(*did);
-                select.and(&format!("({} = {did} OR {} = {did})", text("caller_did"), text("owner_did")));
-            }
+            Self::Concerns(did) => select.concerns(Some(did)),
             Self::Updated(since, before) => {
-                let updated = if indexed { UPDATED.to_owned() } else { format!("({UPDATED} + 0)") };
-                select.compares(&updated, ">=", *since);
-                select.compares(&updated, "<", *before);
+                select.compares(UPDATED, ">=", *since);
+                select.compares(UPDATED, "<", *before);
             }
         }
     }
@@ -191,9 +186,12 @@ impl<'a> Conditions<'a> {
         let order = keyset.columns.first().copied().unwrap_or_default();
         let by = self.all.iter().position(|condition| condition.is_ordered_by(order));
         let walk = Way { by, keyset, ranged: order == UPDATED && by.is_some() };
-        // With one at most there is nothing to choose, where an index has its rows in order.
-        if self.all.len() == by.iter().len() {
-            return Ok(walk);
+        match self.all.as_slice() {
+            // Whether the times or the order find more in vain, the database knows best.
+            [] | [Condition::Updated(..)] => return Ok(Way { by: self.time(), keyset, ranged: false }),
+            // There is nothing to choose.
+            [_] if by.is_some() => return Ok(walk),
+            _ => {}
         }
         for most in [FEWER, FEW] {
             let counts = self.count(connection, most).await?;
@@ -201,7 +199,7 @@ impl<'a> Conditions<'a> {
             if let Some(((place, condition), count)) = least
                 && count < most
             {
-                let ranged = condition.is_ordered_by(UPDATED) && self.is_of_some_time();
+                let ranged = condition.is_ordered_by(UPDATED) && self.time().is_some();
                 let in_order = condition.is_ordered_by(order) && (order == UPDATED || !ranged);
                 return Ok(Way { by: Some(place), keyset: if in_order { keyset } else { sorted }, ranged });
             }
@@ -209,8 +207,9 @@ impl<'a> Conditions<'a> {
         Ok(walk)
     }
 
-    fn is_of_some_time(&self) -> bool {
-        self.all.iter().any(|condition| matches!(condition, Condition::Updated(..)))
+    /// The place of the times that are asked for.
+    fn time(&self) -> Option<usize> {
+        self.all.iter().position(|condition| matches!(condition, Condition::Updated(..)))
     }
 
     /// How many rows meet each of them, as far as `most`; of the time that is asked for, where an index has that too.
@@ -227,9 +226,9 @@ impl<'a> Conditions<'a> {
                 if let Condition::Concerns(did) = condition {
                     select.equals(column, Some(*did));
                 } else {
-                    condition.apply(&mut select, true, false);
+                    condition.apply(&mut select, false);
                 }
-                self.times(condition).for_each(|time| time.apply(&mut select, true, false));
+                self.times(condition).for_each(|time| time.apply(&mut select, false));
                 let _ = write!(select.text, " LIMIT {most}) AS counted), {place}");
             }
         }
@@ -249,10 +248,13 @@ impl<'a> Conditions<'a> {
 
     /// Adds what the rows of `list` have to meet.
     pub(super) fn apply(&self, select: &mut Select, way: &Way) {
-        for (place, condition) in self.all.iter().enumerate() {
-            let is_it = way.by == Some(place);
-            condition.apply(select, is_it || (way.ranged && matches!(condition, Condition::Updated(..))), is_it);
+        let (indexed, others): (Vec<_>, Vec<_>) = (0..).zip(&self.all).partition(|(place, condition)| {
+            way.by == Some(*place) || (way.ranged && matches!(condition, Condition::Updated(..)))
+        });
+        for (place, condition) in indexed {
+            condition.apply(select, way.by == Some(place));
         }
+        select.unindexed(|select| others.iter().for_each(|(_, condition)| condition.apply(select, false)));
     }
 
     /// The list that is read so; its filter has to `apply` them.

@@ -202,6 +202,9 @@ async fn open_postgres(options: &PgConnectOptions) -> Result<Pools> {
         ("timezone", "UTC"),
         // Compiling a statement takes longer than any of ours runs.
         ("jit", "off"),
+        // Whatever is read has an index: of a plan that is kept for every value, or made before there are statistics, the end to end
+        // reading of a table is a wrong guess.
+        ("enable_seqscan", "off"),
     ]);
     let pool = PgPoolOptions::new()
         .max_connections(READERS + 2)

@@ -75,6 +75,17 @@ impl Select {
         self.conditions += 1;
     }
 
+    /// Adds conditions that no index is to be taken for. PostgreSQL, which has no statistics of it either, takes it to be true of
+    /// every second row, and so keeps to the order that is asked for.
+    pub fn unindexed(&mut self, conditions: impl FnOnce(&mut Self)) {
+        let (text, before) = (std::mem::take(&mut self.text), std::mem::take(&mut self.conditions));
+        conditions(self);
+        let (inner, added) = (std::mem::replace(&mut self.text, text), std::mem::replace(&mut self.conditions, before));
+        if added > 0 {
+            self.and(&format!("CASE WHEN {} THEN TRUE ELSE FALSE END", inner.trim_start_matches(" WHERE ")));
+        }
+    }
+
     /// The column holds this value, if one is asked for.
     pub fn equals<T: Into<Arg>>(&mut self, column: &str, value: Option<T>) {
         self.compares(column, "=", value);

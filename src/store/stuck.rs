@@ -26,22 +26,18 @@ pub enum StuckReason {
 impl StuckReason {
     /// Adds that an operation is stuck so at `now`.
     pub(super) fn apply(self, select: &mut Select, now: i64) {
-        self.compare(select, ["due_at", "lease_expires_at", "lease_token", "send_marker"], now);
-    }
-
-    fn compare(self, select: &mut Select, [due, expires, lease, marker]: [&str; 4], now: i64) {
         // Live operations alone have a time at which they are due.
-        select.and(&format!("{due} IS NOT NULL"));
+        select.and("due_at IS NOT NULL");
         match self {
             Self::MaybeSent => {
                 let now = select.arg(now);
-                select.and(&format!("{marker} IS NOT NULL"));
-                select.and(&format!("({lease} IS NULL OR {expires} < {now})"));
+                select.and("send_marker IS NOT NULL");
+                select.and(&format!("(lease_token IS NULL OR lease_expires_at < {now})"));
             }
             Self::LeaseExpiredLongAgo => {
-                select.and(&format!("{lease} IS NOT NULL"));
-                select.compares(expires, "<", Some(now - LONG_MS));
-                select.compares(due, "<=", Some(now - LONG_MS));
+                select.and("lease_token IS NOT NULL");
+                select.compares("lease_expires_at", "<", Some(now - LONG_MS));
+                select.compares("due_at", "<=", Some(now - LONG_MS));
             }
         }
     }
@@ -50,7 +46,7 @@ impl StuckReason {
 /// How a list finds the operations that are stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finds {
-    /// By walking the list: they are many among the others. An expression has no index that would be taken instead.
+    /// By walking the list: they are many among the others.
     Along(StuckReason),
     /// By an index over few, which are sorted.
     First(StuckReason),
@@ -60,10 +56,7 @@ impl Finds {
     /// Adds that.
     pub(super) fn apply(self, select: &mut Select, viewer: &Viewer, now: i64) {
         match self {
-            Self::Along(stuck) => {
-                let columns = ["(due_at + 0)", "(lease_expires_at + 0)", "(lease_token || '')", "(send_marker || '')"];
-                stuck.compare(select, columns, now);
-            }
+            Self::Along(stuck) => select.unindexed(|select| stuck.apply(select, now)),
             Self::First(stuck) => {
                 select.and(&format!("(caller_did, operation_id) IN (SELECT caller_did, operation_id FROM {TABLE}"));
                 let conditions = std::mem::take(&mut select.conditions);

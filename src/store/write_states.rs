@@ -295,11 +295,13 @@ impl Store {
             select.equals("viewer_did", Some(viewer.confined_to().unwrap_or_default()));
             filter.apply(select, viewer, among);
         };
-        let list = List::of(TABLE, KeptWriteState::COLUMNS, BY_DOCUMENT, &filter);
         let words: BTreeSet<&str> = states.iter().map(|state| state.as_str()).collect();
-        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        // One list a state, each in the order of its index, put together here.
-        let pages = list.page_each(connection, "write_state", &words, slice).await?;
-        Ok(Page::joined(pages, &BY_DOCUMENT, slice))
+        if words.is_empty() {
+            return Ok(Page::default());
+        }
+        // One list a state, each in the order of its index.
+        let one_of = Some(("write_state", words.into_iter().collect()));
+        let list = List { one_of, ..List::of(TABLE, KeptWriteState::COLUMNS, BY_DOCUMENT, &filter) };
+        list.page(connection, slice).await
     }
 }
