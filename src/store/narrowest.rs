@@ -25,9 +25,9 @@ const UPDATED: &str = "updated_at";
 enum Condition<'a> {
     /// The column holds one of these values. Of each value, indexes have the rows in the order of these columns.
     Among(&'static str, Vec<&'a str>, &'static [&'static str]),
-    /// Of this model, by one of these connectors, and the orders as above. Most connectors have models of their own: an index by
-    /// both knows what is not to be found, which one by each does not.
-    OfModel(&'a str, Vec<&'a str>, &'static [&'static str]),
+    /// The same beside another column's value, which its indexes begin with: they know what is not to be found, which one of each
+    /// column does not.
+    Beside((&'static str, &'a str), &'static str, Vec<&'a str>, &'static [&'static str]),
     /// The owner or the caller is this DID.
     Concerns(&'a str),
     /// Changed from this time on, and before that one.
@@ -62,7 +62,7 @@ impl<'a> Condition<'a> {
     /// Whether an index has its rows in the order of this column.
     fn is_ordered_by(&self, column: &str) -> bool {
         match self {
-            Self::Among(_, values, orders) | Self::OfModel(_, values, orders) => {
+            Self::Among(_, values, orders) | Self::Beside(_, _, values, orders) => {
                 values.len() <= ARMS && orders.contains(&column)
             }
             Self::Concerns(_) => true,
@@ -72,12 +72,12 @@ impl<'a> Condition<'a> {
 
     /// The column and the values of which a list of its rows is put together.
     fn one_of(&self) -> Option<(&'static str, &[&'a str])> {
-        let (column, values) = match self {
-            Self::Among(column, values, _) => (*column, values),
-            Self::OfModel(_, values, _) => ("connector_name", values),
-            Self::Concerns(_) | Self::Updated(..) => return None,
-        };
-        (2..=ARMS).contains(&values.len()).then_some((column, values))
+        match self {
+            Self::Among(column, values, _) | Self::Beside(_, column, values, _) => {
+                (2..=ARMS).contains(&values.len()).then_some((column, values))
+            }
+            Self::Concerns(_) | Self::Updated(..) => None,
+        }
     }
 
     /// Adds it; `but` what a list of it is put together by.
@@ -89,9 +89,9 @@ impl<'a> Condition<'a> {
         };
         match self {
             Self::Among(column, values, _) => among(select, column, values),
-            Self::OfModel(model, connectors, _) => {
-                select.equals("model", Some(*model));
-                among(select, "connector_name", connectors);
+            Self::Beside((first, value), column, values, _) => {
+                select.equals(first, Some(*value));
+                among(select, column, values);
             }
             Self::Concerns(_) if but => {}
             Self::Concerns(did) => select.concerns(Some(did)),
@@ -150,7 +150,7 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Adds that a row is of a model, if one is asked for; by which connectors, as `connectors_of` says.
+    /// Adds that a row is of a model, if one is asked for; by which connectors, as `connectors_of` says: most have models of their own.
     pub(super) fn of_model(
         &mut self,
         model: Option<&'a str>,
@@ -159,9 +159,27 @@ impl<'a> Conditions<'a> {
     ) {
         if let Some(model) = model {
             self.all.push(match connectors {
-                Some(found) => Condition::OfModel(model, found.iter().map(String::as_str).collect(), orders),
+                Some(found) => {
+                    let found = found.iter().map(String::as_str).collect();
+                    Condition::Beside(("model", model), "connector_name", found, orders)
+                }
                 None => Condition::Among("model", vec![model], &[]),
             });
+        }
+    }
+
+    /// Adds that a row is of an owner, if one is asked for, by this connector, if one is.
+    pub(super) fn of_owner(
+        &mut self,
+        owner: Option<&'a str>,
+        connector: Option<&'a str>,
+        orders: &'static [&'static str],
+    ) {
+        match (owner, connector) {
+            (Some(owner), Some(one)) => {
+                self.all.push(Condition::Beside(("owner_did", owner), "connector_name", vec![one], orders));
+            }
+            (owner, _) => self.among("owner_did", owner.map(|one| [one]), orders),
         }
     }
 
@@ -185,13 +203,10 @@ impl<'a> Conditions<'a> {
     pub(super) async fn way(&self, connection: &mut Connection, keyset: Keyset, sorted: Keyset) -> Result<Way> {
         let order = keyset.columns.first().copied().unwrap_or_default();
         let by = self.all.iter().position(|condition| condition.is_ordered_by(order));
+        // There is nothing to choose.
         let walk = Way { by, keyset, ranged: order == UPDATED && by.is_some() };
-        match self.all.as_slice() {
-            // Whether the times or the order find more in vain, the database knows best.
-            [] | [Condition::Updated(..)] => return Ok(Way { by: self.time(), keyset, ranged: false }),
-            // There is nothing to choose.
-            [_] if by.is_some() => return Ok(walk),
-            _ => {}
+        if self.all.len() == by.iter().len() {
+            return Ok(walk);
         }
         for most in [FEWER, FEW] {
             let counts = self.count(connection, most).await?;
@@ -204,7 +219,11 @@ impl<'a> Conditions<'a> {
                 return Ok(Way { by: Some(place), keyset: if in_order { keyset } else { sorted }, ranged });
             }
         }
-        Ok(walk)
+        match self.all.as_slice() {
+            // Whether the times or the order find more in vain, the database knows best.
+            [Condition::Updated(..)] => Ok(Way { by: self.time(), ..walk }),
+            _ => Ok(walk),
+        }
     }
 
     /// The place of the times that are asked for.

@@ -231,15 +231,16 @@ impl WatchFilter {
         let one = |value: Option<&'a str>| value.map(|value| [value]);
         let mut all = Conditions::of(TABLE);
         all.among("document_id", self.document_ids.as_ref().map(|ids| ids.iter().map(String::as_str)), &[]);
-        all.among("owner_did", one(viewer.confined_to()), BY_OWNER);
-        all.among("owner_did", one(self.owner_did.as_deref()), BY_OWNER);
+        let connector = self.connector_name.as_deref();
+        all.of_owner(viewer.confined_to(), connector, BY_OWNER);
+        all.of_owner(self.owner_did.as_deref(), connector, BY_OWNER);
         all.among(
             "defer_reason",
             self.defer_reasons.as_ref().map(|reasons| reasons.iter().map(|one| one.as_str())),
             BY_OWNER,
         );
         all.of_model(self.model.as_deref(), connectors, BY_OWNER);
-        all.among("connector_name", one(self.connector_name.as_deref()), BY_OWNER);
+        all.among("connector_name", one(connector), BY_OWNER);
         all.among(
             "verification_status",
             self.statuses.as_ref().map(|words| words.iter().map(|one| one.as_str())),
