@@ -20,3 +20,6 @@ DROP INDEX kubun_connector_operation_deferred;
 DROP INDEX kubun_connector_projection_watch_deferred;
 CREATE INDEX kubun_connector_projection_watch_deferred ON kubun_connector_projection_watch
     (defer_reason, owner_did, connector_name, model, account_key, source_id) WHERE defer_reason IS NOT NULL;
+
+-- Whose watches a document has: an owner may have all the watches that there are.
+CREATE INDEX kubun_connector_projection_watch_document_whose ON kubun_connector_projection_watch (document_id, owner_did);

@@ -194,7 +194,7 @@ impl Store {
     pub async fn sweep_candidates_among(&self, viewer: &Viewer, document_ids: &[String]) -> Result<Vec<String>> {
         let mut select = Select::new("DISTINCT document_id", "kubun_connector_sweep_candidate");
         select.among("document_id", Some(document_ids));
-        select.equals("owner_did", viewer.confined_to());
+        select.unindexed(|select| select.equals("owner_did", viewer.confined_to()));
         let found = select.all::<(String,)>(&mut self.read().await?, 1).await?;
         Ok(found.into_iter().map(|(id,)| id).collect())
     }

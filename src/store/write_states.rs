@@ -238,9 +238,10 @@ impl DocumentFilter {
             let did = select.arg(did);
             conditions.push(format!("(seen.caller_did = {did} OR seen.owner_did = {did})"));
         }
+        // Of the document's operations: an owner's or a connector's may be all there are.
         select.and(&format!(
             "EXISTS (SELECT 1 FROM kubun_connector_operation AS seen WHERE seen.document_id = document_write_state.document_id \
-            AND {})",
+            AND CASE WHEN {} THEN TRUE ELSE FALSE END)",
             conditions.join(" AND ")
         ));
         let (of, value) = match among {
