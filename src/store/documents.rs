@@ -21,7 +21,8 @@ row!(ObservationRepair from "kubun_connector_observation_repair" {
 });
 
 statements! {
-        HELD: "",
+    /// By anybody, and by one owner.
+    HELD: "",
         "SELECT CAST(EXISTS (SELECT 1 FROM document_holder WHERE document_id = $1) AS int), \
         CAST(EXISTS (SELECT 1 FROM document_holder WHERE document_id = $1 AND owner_did = $2) AS int)";
     PUT_TRIM: EntityTrim::COLUMNS,

@@ -114,9 +114,10 @@ impl Store {
             let claimed = |select: &mut Select| {
                 select.and("claimed_until IS NOT NULL AND due_at < claimed_until");
                 select.compares("claimed_until", ">", Some(now));
-                select.equals("(owner_did || '')", viewer.confined_to());
-                select.equals("(owner_did || '')", filter.owner_did.as_deref());
-                select.equals("(connector_name || '')", filter.connector_name.as_deref());
+                select.unindexed(|select| {
+                    select.equals("owner_did", viewer.confined_to());
+                    of(select, filter);
+                });
             };
             let freed = list(&claimed).least(connection, "claimed_until").await?;
             next = next.into_iter().chain(freed).min();

@@ -203,8 +203,8 @@ impl<'a> Conditions<'a> {
     pub(super) async fn way(&self, connection: &mut Connection, keyset: Keyset, sorted: Keyset) -> Result<Way> {
         let order = keyset.columns.first().copied().unwrap_or_default();
         let by = self.all.iter().position(|condition| condition.is_ordered_by(order));
-        // There is nothing to choose.
         let walk = Way { by, keyset, ranged: order == UPDATED && by.is_some() };
+        // There is nothing to choose.
         if self.all.len() == by.iter().len() {
             return Ok(walk);
         }
@@ -221,14 +221,14 @@ impl<'a> Conditions<'a> {
         }
         match self.all.as_slice() {
             // Whether the times or the order find more in vain, the database knows best.
-            [Condition::Updated(..)] => Ok(Way { by: self.time(), ..walk }),
+            [Condition::Updated(..)] => Ok(Way { by: Some(0), ..walk }),
             _ => Ok(walk),
         }
     }
 
-    /// The place of the times that are asked for.
-    fn time(&self) -> Option<usize> {
-        self.all.iter().position(|condition| matches!(condition, Condition::Updated(..)))
+    /// The times that are asked for, and their place.
+    fn time(&self) -> Option<(usize, &Condition<'a>)> {
+        self.all.iter().enumerate().find(|(_, condition)| matches!(condition, Condition::Updated(..)))
     }
 
     /// How many rows meet each of them, as far as `most`; of the time that is asked for, where an index has that too.
@@ -247,7 +247,12 @@ impl<'a> Conditions<'a> {
                 } else {
                     condition.apply(&mut select, false);
                 }
-                self.times(condition).for_each(|time| time.apply(&mut select, false));
+                if let Some((other, time)) = self.time()
+                    && other != place
+                    && condition.is_ordered_by(UPDATED)
+                {
+                    time.apply(&mut select, false);
+                }
                 let _ = write!(select.text, " LIMIT {most}) AS counted), {place}");
             }
         }
@@ -257,12 +262,6 @@ impl<'a> Conditions<'a> {
             }
         }
         Ok(counts)
-    }
-
-    /// The times that an index of another condition has its rows by.
-    fn times<'c>(&'c self, of: &Condition<'_>) -> impl Iterator<Item = &'c Condition<'a>> {
-        let has = of.is_ordered_by(UPDATED) && !matches!(of, Condition::Updated(..));
-        self.all.iter().filter(move |condition| has && matches!(condition, Condition::Updated(..)))
     }
 
     /// Adds what the rows of `list` have to meet.

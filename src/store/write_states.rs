@@ -225,25 +225,22 @@ impl DocumentFilter {
 
     /// One of the document's operations is of this owner and by this connector, as far as the viewer may see it.
     fn apply(&self, select: &mut Select, viewer: &Viewer, among: Among) {
-        let mut conditions = vec![];
-        for (column, value) in [("owner_did", &self.owner_did), ("connector_name", &self.connector_name)] {
-            if let Some(value) = value {
-                conditions.push(format!("seen.{column} = {}", select.arg(value.as_str())));
-            }
-        }
-        if conditions.is_empty() {
+        if self.owner_did.is_none() && self.connector_name.is_none() {
             return;
         }
-        if let Some(did) = viewer.confined_to() {
-            let did = select.arg(did);
-            conditions.push(format!("(seen.caller_did = {did} OR seen.owner_did = {did})"));
-        }
         // Of the document's operations: an owner's or a connector's may be all there are.
-        select.and(&format!(
-            "EXISTS (SELECT 1 FROM kubun_connector_operation AS seen WHERE seen.document_id = document_write_state.document_id \
-            AND CASE WHEN {} THEN TRUE ELSE FALSE END)",
-            conditions.join(" AND ")
-        ));
+        select.and(
+            "EXISTS (SELECT 1 FROM kubun_connector_operation AS seen WHERE seen.document_id = document_write_state.document_id",
+        );
+        select.unindexed(|select| {
+            select.equals("seen.owner_did", self.owner_did.as_deref());
+            select.equals("seen.connector_name", self.connector_name.as_deref());
+            if let Some(did) = viewer.confined_to() {
+                let did = select.arg(did);
+                select.and(&format!("(seen.caller_did = {did} OR seen.owner_did = {did})"));
+            }
+        });
+        select.text.push(')');
         let (of, value) = match among {
             Among::Owner => ("document_write_state AS own WHERE own.viewer_did", &self.owner_did),
             Among::Connector => ("kubun_connector_operation AS own WHERE own.connector_name", &self.connector_name),
